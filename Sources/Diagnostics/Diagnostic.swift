@@ -110,6 +110,8 @@ public enum Rule: String, Codable, Sendable, CaseIterable {
     case networkNotAllowed = "network-not-allowed"
     /// A `--set` of a variable that no job file defines.
     case unusedVariable = "unused-variable"
+    /// A matrix key that no value of its job refers to.
+    case unusedMatrixKey = "unused-matrix-key"
     /// A filter chain that is invalid or contains a filter that is not allowed.
     case filterChain = "filter-chain"
     /// A source track that no track rule selects.
@@ -199,6 +201,7 @@ extension Rule {
         case .fanOut: "A matrix or pattern expands to too many job instances"
         case .noMatch: "The pattern matches no file"
         case .unusedVariable: "`--set` sets a variable that no job file defines"
+        case .unusedMatrixKey: "No value of the job refers to the matrix key"
         case .filterChain: "The filter chain is invalid or contains a filter that is not allowed"
         case .leftoverTrack: "No track rule selects the source track"
         case .dependencyCycle: "Jobs depend on each other in a cycle"

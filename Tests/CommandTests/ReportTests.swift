@@ -113,6 +113,11 @@ import Testing
         let result = try tandem("validate", "--set", "heigth=48", "jobs.yaml", in: scratch)
         #expect(result.status == 3 && result.errors.contains("did you mean `height`?"), "\(result.errors)")
         #expect(try tandem("validate", "--set", "heigth", "jobs.yaml", in: scratch).status == 64)
+        // An option has one value; the next word is a job file.
+        let second = try tandem("validate", "--set", "height=48", "width=64", "jobs.yaml", in: scratch)
+        #expect(
+            second.status == 3
+                && second.errors.contains("each variable needs its own `--set`: `--set width=64`"))
         #expect(try tandem("validate", in: scratch).status == 64)
     }
 

@@ -133,7 +133,7 @@ import Testing
             .encoderOption,
             .unknownContainer,
             .containerCodec, .containerSetting, .invalidRange, .substitution, .settingsCycle, .includeCycle,
-            .fanOut, .filterChain, .fileUnreadable,
+            .fanOut, .filterChain, .fileUnreadable, .unusedMatrixKey,
         ]
         #expect(expected.subtracting(seen).isEmpty, "\(expected.subtracting(seen))")
     }

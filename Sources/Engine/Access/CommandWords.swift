@@ -18,11 +18,12 @@ package struct CommandWords: Sendable {
         "--threads": "`threads` is a key of a job",
     ]
 
-    /// Returns an error message if the first word isn't a command, or if there is an option of another tool; nil for
-    /// words that the argument parser validates.
+    /// Returns an error message if the first word, or the word after `help`, isn't a command, or if there is an option
+    /// of another tool; nil for words that the argument parser validates.
     package func problem(commands: [String]) -> String? {
         let names = commands + ["help"]
-        if let word = words.first, !word.hasPrefix("-"), !names.contains(word) {
+        let command = words.first == "help" ? words.dropFirst().first : words.first
+        if let word = command, !word.hasPrefix("-"), !names.contains(word) {
             let help =
                 Suggestion.help(for: word, among: names) ?? "expected one of \(names.joined(separator: ", "))"
             return "unknown command `\(TextRenderer.printable(word))`; \(help)"

@@ -30,8 +30,8 @@ package struct SourceFinder {
 
     /// Returns the absolute paths of the files that some job files' assets and jobs read, covers included, each with
     /// its first location in a job file. For numbered images, the existing files.
-    package mutating func files(of jobFiles: [JobFile]) -> [(path: String, place: SourceRange)] {
-        var files: [(path: String, place: SourceRange)] = []
+    package mutating func files(of jobFiles: [JobFile]) -> [(path: String, location: SourceRange)] {
+        var files: [(path: String, location: SourceRange)] = []
         var seen: Set<ExactString> = []
         for file in jobFiles {
             for spec in (file.assets.map(\.asset) + file.jobs.map(\.asset)).flatMap(\.parts) {

@@ -7,7 +7,8 @@ extension Rule {
         switch self {
         case .fileUnreadable, .yamlSyntax, .yamlLimit, .duplicateKey, .unknownKey, .missingKey, .wrongType,
             .conflictingKeys, .undefinedName, .invalidName, .substitution, .settingsCycle, .includeCycle,
-            .includedJobs, .fanOut, .unusedVariable, .dependencyCycle, .patternTakesOutputs, .leftoverTrack,
+            .includedJobs, .fanOut, .unusedVariable, .unusedMatrixKey, .dependencyCycle, .patternTakesOutputs,
+            .leftoverTrack,
             .destinationCollision:
             .invalidJobFile
         case .noMatch: .notFound

@@ -143,8 +143,10 @@ struct ReadBackComparison {
             // The timecode is checked separately; `alpha_mode` marks a separate alpha plane and isn't a user tag.
             case "timecode", "alpha_mode": return false
             case "language" where track != nil: return track?.languageCode != entry.value
+            // A demuxer may keep the case of the key, so that the track has the tag but no title.
             case "title" where track != nil, "handler_name" where track != nil:
                 return track?.title != entry.value
+                    && known["title"]?.contains { Self.isSame(entry, $0.value) } != true
             default:
                 return known[entry.key.lowercased()]?.contains { Self.isSame(entry, $0.value) } != true
             }

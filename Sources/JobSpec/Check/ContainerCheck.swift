@@ -21,6 +21,7 @@ enum ContainerCheck {
                 continue
             }
             check(rule.action, of: rule.mediaType, in: located, into: &sink)
+            checkTags(of: rule, in: located, into: &sink)
             if rule.mediaType == .data, case .matching(let criteria) = rule.selection.value,
                 let codec = criteria.codec, !container.dataCodecs.contains(codec)
             {
@@ -58,12 +59,8 @@ enum ContainerCheck {
         }
         for entry in output.metadata.set {
             let (key, name) = (entry.key, entry.key.value.lowercased())
-            if coverKeys.contains(name) {
-                sink.error(
-                    .containerSetting, "`\(key.value)` would write a text tag, not a cover", at: key.range,
-                    help:
-                        "`metadata: { cover: art.jpg }` sets a cover from an image file; `keep` determines whether covers of the source are kept"
-                )
+            if let problem = problem(withTag: name, in: container) {
+                sink.error(.containerSetting, problem.message, at: key.range, help: problem.help)
             } else if name == "creation_time", container.parsesCreationTime, CreationTime(entry.value) == nil,
                 DateTag.problem(entry.value) == nil
             {
@@ -84,6 +81,63 @@ enum ContainerCheck {
                             ? "it supports no tags"
                             : "supported tags: \(keys.subtracting(["encoder"]).sorted().joined(separator: ", "))")
                 )
+            }
+        }
+    }
+
+    /// Returns the reason why the muxer can't write a tag under its key, with help; nil if it can.
+    private static func problem(
+        withTag name: String, in container: ContainerType
+    ) -> (message: String, help: String?)? {
+        if coverKeys.contains(name) {
+            return (
+                "`\(name)` would write a text tag, not a cover",
+                "`metadata: { cover: art.jpg }` of the job sets a cover from an image file; `keep` determines whether covers of the source are kept"
+            )
+        }
+        if container.muxerKeys.contains(name) {
+            return ("the tag `\(name)` can't be set: it is reserved for the muxer of \(container.name)", nil)
+        }
+        if name == "description", container.sharedKeys.contains(name) {
+            return ("\(container.name) stores the tag `description` as `comment`", "use `comment`")
+        }
+        return nil
+    }
+
+    /// Checks title and tags that a rule sets.
+    private static func checkTags(
+        of rule: TrackRule, in located: Located<ContainerType>, into sink: inout DiagnosticSink
+    ) {
+        let container = located.value
+        let notes = [Diagnostic.Note("the container is determined here", at: located.range)]
+        if let title = rule.title, !container.hasTrackTitles {
+            sink.error(
+                .containerSetting, "\(container.name) can't store track titles", at: title.range, notes: notes
+            )
+        }
+        for (key, _) in rule.metadata {
+            let name = key.value.lowercased()
+            // `TimecodePlanner` checks timecodes. In QuickTime and MP4, a timecode is a separate track.
+            if name == "timecode" { continue }
+            let property = name == "handler_name" ? "title" : name
+            if !container.hasTrackTags {
+                sink.error(
+                    .containerSetting, "\(container.name) can't store tags of tracks", at: key.range,
+                    notes: notes,
+                    help: ["title", "language"].contains(property)
+                        ? "`\(property)` is a key of the rule, beside `metadata`" : nil)
+            } else if name == "handler_name" {
+                sink.error(
+                    .containerSetting, "\(container.name) has no `handler_name`", at: key.range, notes: notes,
+                    help: "use `title` of the rule")
+            } else if container.trackMuxerKeys.contains(name) {
+                sink.error(
+                    .containerSetting,
+                    "the tag `\(name)` of a track can't be set: it is reserved for the muxer of \(container.name)",
+                    at: key.range, notes: notes)
+            } else if let problem = problem(withTag: name, in: container) {
+                sink.error(
+                    .containerSetting, problem.message, at: key.range, notes: notes, help: problem.help)
             }
         }
     }

@@ -85,6 +85,15 @@ enum EncodeCheck {
                 notes: [Diagnostic.Note("`normalize` is here", at: normalize.range)],
                 help: "remove `loudnorm`")
         }
+        // Before filters such as `acompressor`, a gain changes the result.
+        if let gain = spec.gain, gain.value != 0, let normalize = spec.normalize, spec.filters == nil {
+            sink.error(
+                .conflictingKeys,
+                "`gain` has no effect with `normalize`, which sets the loudness of the output",
+                at: gain.range,
+                notes: [Diagnostic.Note("`normalize` is here", at: normalize.range)],
+                help: "remove `gain`; `integrated` of `normalize` determines the loudness")
+        }
         if let filters = spec.filters { spec.checks.append(DryOpenCheck.filters(filters, .audio)) }
     }
 

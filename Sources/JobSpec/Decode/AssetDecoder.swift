@@ -115,6 +115,7 @@ struct AssetDecoder {
             reader.sink.error(.invalidValue, "a path must have from 1 to 4096 bytes", at: path.range)
             return nil
         }
+        if reader.hasTypographicQuotes(node, path: path) { return nil }
         return path
     }
 
@@ -124,6 +125,7 @@ struct AssetDecoder {
             reader.sink.error(.invalidValue, "a path must have from 1 to 4096 bytes", at: path.range)
             return nil
         }
+        if reader.hasTypographicQuotes(node, path: path) { return nil }
         if path.value.utf8.contains(0x3a), path.value.contains("://") {
             reader.sink.error(
                 .invalidValue, "a path must be a local file, not a URL", at: path.range,

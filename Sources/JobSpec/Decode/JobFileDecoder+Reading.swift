@@ -11,7 +11,9 @@ extension JobFileDecoder {
         do throws(SpecFileError) {
             bytes = try options.files.read(path, limit: YAMLLimits().fileSize)
         } catch {
-            sink.error(.fileUnreadable, "can't read the job file: \(error.reason)", at: .startOfFile(path))
+            sink.error(
+                .fileUnreadable, "can't read the job file: \(error.reason)", at: .startOfFile(path),
+                help: isAssignment(path) ? "each variable needs its own `--set`: `--set \(path)`" : nil)
             return Result(file: nil, sink: sink)
         }
         if isBinary(bytes) {
@@ -38,6 +40,12 @@ extension JobFileDecoder {
 }
 
 extension JobFileDecoder {
+    /// Returns whether a path has the form of a variable's assignment, `name=value`.
+    private static func isAssignment(_ path: String) -> Bool {
+        guard let equal = path.firstIndex(of: "=") else { return false }
+        return NodeReader.isIdentifier(String(path[..<equal]))
+    }
+
     /// Returns whether the first 1024 bytes contain a NUL byte and there is no UTF-16 byte order mark.
     private static func isBinary(_ bytes: [UInt8]) -> Bool {
         let isUTF16 = bytes.starts(with: [0xff, 0xfe]) || bytes.starts(with: [0xfe, 0xff])

@@ -168,7 +168,7 @@ final class NodeReader {
             sink.error(
                 .invalidName,
                 "the name of \(what) can't be `\(item.key)`; expected a letter or `_`, followed by letters, digits, `_` and `-`",
-                at: item.keyRange)
+                at: item.keyRange, help: ForeignWords.typographicQuotes(item.key))
             return false
         }
     }
@@ -269,6 +269,16 @@ final class NodeReader {
         return Located(text, at: node.range)
     }
 
+    /// Reports a path in typographic quotes, which would be part of a file name. Quoted and block scalars may contain
+    /// them intentionally.
+    func hasTypographicQuotes(_ node: YAMLNode, path: Located<String>) -> Bool {
+        guard case .scalar(_, .plain) = node.content, let help = ForeignWords.typographicQuotes(path.value)
+        else { return false }
+        sink.error(
+            .invalidValue, "the path `\(path.value)` is in typographic quotes", at: path.range, help: help)
+        return true
+    }
+
     /// Returns the items of a list; a single value counts as a list of one item.
     func list(_ node: YAMLNode) -> [YAMLNode] {
         if case .sequence(let items) = node.content { return items }
@@ -283,7 +293,8 @@ final class NodeReader {
         guard let value = parse(text.value) else {
             sink.error(
                 .invalidValue, "\(what) can't be `\(text.value)`; \(allowed())", at: text.range,
-                help: help?(text.value) ?? Self.variable(text.value))
+                help: help?(text.value) ?? Self.variable(text.value)
+                    ?? ForeignWords.typographicQuotes(text.value))
             return nil
         }
         return Located(value, at: text.range)
@@ -373,8 +384,8 @@ final class NodeReader {
                 ? "minutes and seconds after a `:` must be less than 60"
                 : "the time is too long"
         }
-        let forms = "expected a time such as 90.5, 1500ms or 1:30.5"
-        return isLength ? forms : forms + "; ranges also accept 250f, 25%, -5s, end and chapter:2"
+        let expected = "expected a time such as 90.5, 1500ms or 1:30.5"
+        return isLength ? expected : expected + "; ranges also accept 250f, 25%, -5s, end and chapter:2"
     }
 
     /// Reads a mapping of tags, in order.

@@ -214,7 +214,7 @@ struct OutputDecoder {
         if destination.isTemplate, ending.map({ GlobPattern.isPattern($0) }) ?? true { return nil }
         reader.sink.error(
             .unknownContainer,
-            ending.map { "the extension `.\($0)` is not one of an image format" }
+            ending.map { "`.\($0)` is not the extension of an image format" }
                 ?? "the destination has no extension, which determines the format",
             at: location, help: "set `format` of `images` to one of \(formats)")
         return nil
@@ -361,6 +361,7 @@ struct OutputDecoder {
         // A partial path is sufficient while a pattern's matches are unknown.
         if node.isDeferred, isTemplate, let text = node.text { return Located(text, at: node.range) }
         guard let path = reader.text(node, "a destination") else { return nil }
+        if reader.hasTypographicQuotes(node, path: path) { return nil }
         let slashes = isFolder ? path.value.utf8.reversed().prefix { $0 == 0x2f }.count : 0
         let name = Self.lastPart(of: String(path.value.dropLast(slashes)))
         let thing = isFolder ? "folder" : "file"
@@ -396,6 +397,22 @@ struct OutputDecoder {
         return path[path.utf8.index(after: slash)...]
     }
 
+    /// Warns if the destination's extension is that of another container than `container`. Unknown extensions are
+    /// accepted.
+    private func checkExtension(of destination: DestinationSpec, against named: Located<String>) {
+        guard !destination.isTemplate, let type = ContainerType.named(named.value),
+            let ending = Self.lastPart(of: destination.path.value).nameParts.ending,
+            let other = ContainerType.forExtension(ending), other != type,
+            !type.commonExtensions.contains(ending.lowercased())
+        else { return }
+        reader.sink.warning(
+            .unknownContainer,
+            "the extension `.\(ending)` doesn't match the container \(type.name); players may reject the file",
+            at: destination.path.range,
+            notes: [Diagnostic.Note("the container is determined here", at: named.range)],
+            help: "use the extension `.\(type.extensions[0])`, or remove `container` to write \(other.name)")
+    }
+
     private func containerType(
         _ named: Located<String>?, hasKey: Bool, destination: DestinationSpec
     ) -> Located<ContainerType>? {
@@ -410,6 +427,8 @@ struct OutputDecoder {
                     .unknownContainer,
                     "the extension `.\(ending)` doesn't match the container \(named.value)",
                     at: destination.path.range, help: other)
+            } else {
+                checkExtension(of: destination, against: named)
             }
             return ContainerType.named(named.value).map { Located($0, at: named.range) }
         }

@@ -52,13 +52,14 @@ struct TrackRuleDecoder {
         let selection = SelectionDecoder(reader: reader).selection(kind.value, of: type)
         let isOptional = reader.boolean("optional", of: fields)?.value ?? false
         let action = action(fields, type)
-        let spoken = reader.language(fields.value("language"))
+        let trackLanguage = reader.language(fields.value("language"))
         let title = fields["title"].flatMap { reader.text($0.value, "`title`") }
         let disposition = fields["disposition"].map {
             Located(SelectionDecoder(reader: reader).dispositions($0.value, or: "none"), at: $0.value.range)
         }
         let metadata = reader.tags(fields["metadata"])
-        let mix = fields["mix"].flatMap {
+        // In other rules, the key is already reported as unknown.
+        let mix = (type == .audio ? fields["mix"] : nil).flatMap {
             MixDecoder(
                 reader: reader, selection: { SelectionDecoder(reader: reader).selection($0, of: .audio) }
             ).mix($0)
@@ -73,7 +74,7 @@ struct TrackRuleDecoder {
         }
         return TrackRule(
             mediaType: type, selection: selection, action: action, mix: mix, isOptional: isOptional,
-            language: spoken,
+            language: trackLanguage,
             title: title, disposition: disposition, metadata: metadata, range: node.range)
     }
 

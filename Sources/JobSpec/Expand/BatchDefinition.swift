@@ -20,6 +20,8 @@ final class BatchDefinition: Sendable {
     let positions: [String: Int]
     let limits: ExpansionLimits
     let settingsBudget = SettingsBudget()
+    /// Identifiers in the texts of `settings` that contain variables.
+    let settingsIdentifiers: Set<String>
     /// Ids of the assets, for messages.
     let listedAssets: String
     /// Names of the settings, for messages.
@@ -34,6 +36,9 @@ final class BatchDefinition: Sendable {
         self.limits = limits
         scope = Scope(variables: variables, environment: environment)
         settings = sections.settings
+        settingsIdentifiers = settings.values.reduce(into: []) {
+            Substitution.addIdentifiers(of: $1.value, to: &$0)
+        }
         assets = Dictionary(sections.assets.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
         folders = sections.folders
         listedAssets = Self.list(assets.keys)

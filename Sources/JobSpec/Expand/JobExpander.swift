@@ -178,6 +178,7 @@ struct JobExpander {
             return []
         }
         if combinations.count > 1, !isWithinLimits(combinations.count, ofJob: index) { return [] }
+        Matrix.reportUnusedKeys(of: node, in: definition, reader: reader)
         let isComposed = base.node[key: "asset"] == nil && node[key: "asset"] == nil
         var instances: [Instance] = []
         // An asset that is the same in all combinations is decoded once and shared.

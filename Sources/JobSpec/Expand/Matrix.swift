@@ -63,6 +63,31 @@ enum Matrix {
         }
     }
 
+    /// Warns of keys that no value of a job refers to: instances that differ only in such a key have equal outputs.
+    /// `${index}` distinguishes them, as for repeated measurements.
+    static func reportUnusedKeys(of job: YAMLNode, in definition: BatchDefinition, reader: NodeReader) {
+        guard case .mapping(let entries) = job.content,
+            case .mapping(let axes)? = job[key: "matrix"]?.content
+        else { return }
+        var identifiers: Set<String> = []
+        for entry in entries where entry.key != "matrix" {
+            Substitution.addIdentifiers(of: entry.value, to: &identifiers)
+        }
+        // An undefined key, which is reported as such, is often the misspelt name of the unused one.
+        let keys = Set(axes.map { "matrix.\($0.key)" })
+        let isMisspelt = identifiers.contains { $0.hasPrefix("matrix.") && !keys.contains($0) }
+        if isMisspelt || identifiers.contains("index") { return }
+        for axis in axes
+        where !axis.key.hasPrefix("x-") && !identifiers.contains(axis.key)
+            && !definition.settingsIdentifiers.contains(axis.key)
+        {
+            reader.sink.warning(
+                .unusedMatrixKey,
+                "the matrix key `\(axis.key)` is unused: no value of the job contains `${matrix.\(axis.key)}`",
+                at: axis.keyRange, help: "remove the key, or use it in a value, such as the destination")
+        }
+    }
+
     /// Returns help for several values in one text, separated by commas.
     private static func list(of text: String, key: String) -> String {
         let items = text.split(separator: ",").map { $0.filter { $0 != " " } }

@@ -145,6 +145,23 @@ struct Substitution {
         return names
     }
 
+    /// Adds the identifiers in texts that contain `$` or `{`: of variables, and of misspelt ones such as `{{crf}}`.
+    /// `matrix.crf` counts as an identifier, as do its parts.
+    static func addIdentifiers(of node: YAMLNode, to identifiers: inout Set<String>) {
+        switch node.content {
+        case .scalar(let text, _):
+            WorkCount.add(text.utf8.count)
+            guard text.utf8.contains(where: { $0 == 0x24 || $0 == 0x7b }) else { return }
+            let names = text.split { !$0.isASCII || !($0.isLetter || $0.isNumber || "._-".contains($0)) }
+            for name in names {
+                identifiers.insert(String(name))
+                for part in name.split(separator: ".") { identifiers.insert(String(part)) }
+            }
+        case .sequence(let items): for item in items { addIdentifiers(of: item, to: &identifiers) }
+        case .mapping(let entries): for entry in entries { addIdentifiers(of: entry.value, to: &identifiers) }
+        }
+    }
+
     private static func shortened(_ text: String) -> String {
         text.count > 60 ? text.prefix(60) + "…" : text
     }

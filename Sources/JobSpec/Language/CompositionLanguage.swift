@@ -66,7 +66,7 @@ extension Language {
                 default: "all"),
             KeyInfo(
                 "fit", .word(["contain", "cover", "stretch"]),
-                "How frames are scaled to the canvas: with bars, cropped, or distorted.",
+                "Scaling of frames to the canvas: with bars, cropped, or distorted.",
                 default: "contain"),
             KeyInfo(
                 "speed", .number(0.1...10), "Playback speed; audio keeps its pitch.",
@@ -74,7 +74,7 @@ extension Language {
             KeyInfo("volume", level, "Volume: a factor, decibels, or points.", default: "1"),
             KeyInfo(
                 "lead_in", .word([LeadIn.hold, .black].map(\.rawValue)),
-                "What is shown if the first frame is later than the start of the clip: the frame itself, or black.",
+                "Image from the start of the clip to its first frame: that frame, or black.",
                 default: "hold up to 0.5 s, black beyond"),
         ] + shaping)
     static let join = MappingType(
@@ -136,7 +136,7 @@ extension Language {
                 "size", .integer(4...2000), "Font size in pixels.", default: "from the subtitles"),
             KeyInfo("color", layerColor, "Text color.", default: "from the subtitles"),
             KeyInfo(
-                "at", anchor, "The time on the time line at which the subtitle file's time 0 is.",
+                "at", anchor, "Position of the subtitle file's time 0 on the time line.",
                 default: "0"),
             KeyInfo("until", anchor, "Time after which no subtitle is shown.", default: "end"),
         ])

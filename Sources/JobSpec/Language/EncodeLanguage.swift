@@ -52,7 +52,7 @@ extension Language {
                 "Size in pixels, into which `fit` scales the frame; with one side, the aspect ratio is kept."),
             KeyInfo(
                 "fit", .word(FrameFit.allCases.map(\.rawValue)),
-                "How the frame is scaled into a `size` of another shape: uniformly, as large as fits (`inside`); the same with black bars up to the size (`contain`); uniformly, filling the size, with the rest cropped (`cover`); to exactly the size, distorted (`stretch`); like `inside`, but never enlarged, and with the size rotated for a portrait frame (`scale-down`). Pixels are square. Beside `pixel_aspect_ratio` it is always `stretch`.",
+                "Scaling to a `size` with another aspect ratio: uniformly, as large as fits (`inside`); the same with black bars up to the size (`contain`); uniformly, filling the size, with the rest cropped (`cover`); to exactly the size, distorted (`stretch`); like `inside`, but never enlarged, and with the size rotated for a portrait frame (`scale-down`). Pixels are square. Beside `pixel_aspect_ratio` it is always `stretch`.",
                 default: "inside"),
             KeyInfo(
                 "crop", .oneOf([.word(["clean_aperture"]), .mapping(crop)]),
@@ -138,10 +138,10 @@ extension Language {
                     .number(-60...60),
                     .text(pattern: #"^[+-]?[0-9]+(\.[0-9]+)?( ?[dD][bB])?$"#, example: "-3dB"),
                 ]),
-                "Gain in dB.", default: "0"),
+                "Gain in dB, applied before `filters`.", default: "0"),
             KeyInfo(
                 "normalize", .oneOf([.number(-70 ... -5), .mapping(normalize)]),
-                "Loudness normalization by EBU R128 in two passes."),
+                "Loudness normalization by EBU R128 in two passes, after `filters`."),
             KeyInfo(
                 "filters", .string(), "A chain of FFmpeg's audio filters; see *Filters*.",
                 examples: ["highpass=f=80", "acompressor"]),

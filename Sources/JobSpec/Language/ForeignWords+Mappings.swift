@@ -105,11 +105,20 @@ extension ForeignWords {
         let encode = [Language.videoEncode, Language.audioEncode]
         let isOfEncode = encode.contains { $0.has(word) || key(word, in: $0, value: nil) != nil }
         switch base(of: type) {
-        case "videoEncode", "audioEncode":
-            return Language.job.has(word) ? "`\(word)` is a key of the job" : nil
+        case "videoEncode":
+            return Language.job.has(word)
+                ? "`\(word)` is a key of the job" : otherKind(word, [("audio", Language.audioEncode)])
+        case "audioEncode":
+            return Language.job.has(word)
+                ? "`\(word)` is a key of the job" : otherKind(word, [("video", Language.videoEncode)])
         case "subtitleEncode":
-            return Language.subtitleTrack.has(word) ? "`\(word)` is a key of the rule, beside `encode`" : nil
+            return Language.subtitleTrack.has(word)
+                ? "`\(word)` is a key of the rule, beside `encode`"
+                : otherKind(word, [("video", Language.videoEncode), ("audio", Language.audioEncode)])
         case "videoTrack", "audioTrack":
+            if base(of: type) == "videoTrack", Language.audioTrack.has(word) {
+                return "`\(word)` is a key of audio rules"
+            }
             return isOfEncode ? "`\(key(word, amongAll: encode))` belongs in `encode`" : nil
         case "output": return Language.job.has(word) ? "`\(word)` is a key of the job" : nil
         case "job":
@@ -121,6 +130,23 @@ extension ForeignWords {
                 ? "`\(word)` is a key of a job; `defaults` contains keys for all jobs" : nil
         default: return nil
         }
+    }
+
+    /// Returns help with the kinds of tracks whose `encode` has a key; nil if there is none.
+    private static func otherKind(_ word: String, _ kinds: [(name: String, type: MappingType)]) -> String? {
+        let owners = kinds.filter { $0.type.has(word) || key(word, in: $0.type, value: nil) != nil }
+        guard !owners.isEmpty else { return nil }
+        return
+            "`\(key(word, amongAll: owners.map(\.type)))` is a key of \(owners.map(\.name).joined(separator: " and ")) `encode`"
+    }
+
+    /// Returns help for a text in typographic quotes, which YAML treats as ordinary characters; nil for other texts.
+    static func typographicQuotes(_ text: String) -> String? {
+        let quotes: Set<Character> = ["“", "”", "„", "‟", "‘", "’", "‚", "‛"]
+        guard text.count > 1, let first = text.first, let last = text.last, quotes.contains(first),
+            quotes.contains(last)
+        else { return nil }
+        return "remove the typographic quotes, or use straight ones: `\"\(text.dropFirst().dropLast())\"`"
     }
 
     /// Returns `word` if one of the mappings has that key; otherwise the equivalent of another tool's key.

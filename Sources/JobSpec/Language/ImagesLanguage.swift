@@ -5,7 +5,7 @@ internal import Media
 extension Language {
     static let imageTolerance = MappingType(
         "imageTolerance", "`tolerance` of `images`",
-        "How far a still image may be from the requested time.",
+        "Maximum distance of a still image from the requested time.",
         keys: [
             KeyInfo("before", length(0...86_400), "Maximum time before it.", default: "0"),
             KeyInfo("after", length(0...86_400), "Maximum time after it.", default: "0"),
@@ -41,7 +41,7 @@ extension Language {
             ),
             KeyInfo(
                 "tolerance", .oneOf([.word(["keyframe"]), .mapping(imageTolerance)]),
-                "How far an image may be from its time, to save decoding; `keyframe` uses the keyframe at or before it.",
+                "Maximum distance of an image from the requested time, to decode fewer frames; `keyframe` uses the keyframe at or before it.",
                 default: "exact"),
             KeyInfo(
                 "size", dimensions,

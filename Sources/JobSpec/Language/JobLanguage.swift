@@ -30,7 +30,7 @@ extension Language {
                 "path", .string(mayBeEmpty: false), "The file, relative to the job file.", required: true),
             KeyInfo(
                 "if_exists", .word(IfExists.allCases.map(\.rawValue)),
-                "What to do if the destination is a file that Tandem did not publish.", default: "fail"),
+                "Action if the destination is a file that Tandem did not publish.", default: "fail"),
             KeyInfo("make_directories", .boolean, "Create missing folders.", default: "true"),
         ], shortForm: "path")
 
@@ -141,10 +141,11 @@ extension Language {
             KeyInfo(
                 "matrix",
                 .mapOf(.oneOf([.string(), .list(.string())]), keys: .identifiers, mayBeEmpty: false),
-                "Runs the job once for every combination of the values, which `${matrix.key}` stands for."),
+                "Runs the job once for every combination of the values; `${matrix.key}` is the value of a key."
+            ),
             KeyInfo(
                 "cut", .word(CutMode.allCases.map(\.rawValue)),
-                "How a range is cut. `exact`: at the frame and the sample, or an error. `keyframe`: the range of copied frames is extended to positions at which they can start and end. `smart`: at the frame; only the edges are re-encoded. `smart-or-exact`: like `smart`; tracks for which that is not possible are re-encoded.",
+                "Method of cutting a range. `exact`: at the frame and the sample, or an error. `keyframe`: the range of copied frames is extended to positions at which they can start and end. `smart`: at the frame; only the edges are re-encoded. `smart-or-exact`: like `smart`; tracks for which that is not possible are re-encoded.",
                 default: "exact"
             ),
         ],

@@ -10,6 +10,8 @@ public struct ContainerModel: Sendable {
     public let muxer: String
     /// File name extensions, the preferred one first.
     public let extensions: [String]
+    /// Extensions of other containers that are also in use for this one.
+    public var commonExtensions: Set<String> = []
     /// Media types of the tracks that the container supports.
     public let mediaTypes: Set<MediaType>
     /// Whether the container holds only one track.
@@ -126,6 +128,10 @@ public struct ContainerModel: Sendable {
     var keepsTrackTitlesInHandlers = false
     /// Keys of tags that share one field of the container.
     public var sharedKeys: Set<String> = []
+    /// Keys of tags of files and tracks that the muxer writes itself, or doesn't write.
+    public var muxerKeys: Set<String> = []
+    /// Keys of tags of tracks, in addition to `muxerKeys`, that the muxer writes itself, or doesn't write.
+    public var trackMuxerKeys: Set<String> = []
     /// Whether the creation time is stored as a number, so that libavformat parses the tag's text.
     public var parsesCreationTime = false
     /// Whether a creation time at the start of 1970 denotes an unknown time.
@@ -257,6 +263,8 @@ extension ContainerModel {
         model.isPlayableUnfinished = true
         model.discardMarking = .packetEnds
         model.hasTrackTags = true
+        model.muxerKeys = ["duration", "encoding_tool", "stereo_mode"]
+        model.trackMuxerKeys = ["creation_time"]
         model.supportsSeparateAlpha = true
         model.storesColor = true
         model.storesColorRange = true

@@ -4,6 +4,7 @@ extension ContainerModel {
     /// MPEG-4 (ISO/IEC 14496-14).
     static let mp4: ContainerModel = {
         var model = movie("mp4", ["mp4", "m4v"], [.video, .audio, .subtitle, .data])
+        model.commonExtensions = ["m4a"]
         model.dataCodecs = ["gpmd"]
         model.coverCodecs = ["mjpeg", "png", "bmp"]
         model.storesDolbyVision = true

@@ -121,14 +121,38 @@ import Testing
         #expect(jobs[2].inputs[0].awaited == [] && !jobs[2].outputs[0].notes.contains { $0.contains("cut") })
     }
 
-    /// Help for a missing source names the job that writes it.
+    /// Help for a missing source names the job and the output that write it, unless it is the reader itself.
     @Test func missingSourcesHaveHelp() throws {
         let batch = try Batch(
-            "first: { asset: a.mp4, destination: c.mp4 }", "late: { asset: c.mp4, destination: d.mp4 }")
+            "first: { asset: a.mp4, destination: c.mp4 }", "late: { asset: c.mp4, destination: d.mp4 }",
+            "several: { asset: a.mp4, outputs: { hd: { destination: hd.mp4 } } }",
+            "later: { asset: hd.mp4, destination: e.mp4 }", "own: { asset: own.mp4, destination: own.mp4 }")
         let help = batch.plan().diagnostics.diagnostics.map(\.help)
         #expect(
             help == [
-                "the job `first` writes this file; `asset: { job: first }` reads it after that job"
+                "the job `first` writes this file; `asset: { job: first }` reads it after that job",
+                "the job `several` writes this file; `asset: { job: several, output: hd }` reads it after that job",
+                nil,
+            ])
+    }
+
+    /// The output of another job that a job reads by its path exists after the first run. Help names the output.
+    @Test func outputsOfEarlierRunsHaveHelp() throws {
+        let batch = try Batch(
+            "first: { asset: a.mp4, outputs: { hd: { destination: c.mp4 } } }",
+            "late: { asset: c.mp4, destination: d.mp4 }",
+            "own: { asset: own.mp4, destination: { path: own.mp4, if_exists: replace } }")
+        var disk = FakeDisk("/jobs/a.mp4", "/jobs/c.mp4", "/jobs/own.mp4", "/jobs/jobs.yaml")
+        for name in ["c", "own"] {
+            disk.marks["/jobs/\(name).mp4"] = DestinationPath.Mark(
+                output: "1", digest: "2", owner: "me", job: "first")
+        }
+        let found = batch.plan(on: disk).conflicts.diagnostics
+        #expect(found.map(\.rule) == [.destinationIsSource, .destinationIsSource])
+        #expect(
+            found.map(\.help) == [
+                "the file is an output of an earlier run; read it by `asset: { job: first, output: hd }`, and exclude outputs from patterns",
+                nil,
             ])
     }
 
@@ -231,6 +255,10 @@ import Testing
             "one: { asset: a.mp4, container: mp4, destination: { path: \(destination), if_exists: replace } }"
         )
         #expect(messages(batch.plan(on: disk).conflicts) == (message.map { [$0] } ?? []))
+        // An existing destination that is a source is reported only as such.
+        let plain = try Batch("one: { asset: a.mp4, container: mp4, destination: \(destination) }")
+        let existing = "the destination exists, and Tandem did not publish it: /jobs/\(destination)"
+        #expect(messages(plain.plan(on: disk).diagnostics) == [message ?? existing])
     }
 
     @Test(arguments: [

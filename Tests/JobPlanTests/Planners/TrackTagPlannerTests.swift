@@ -70,9 +70,7 @@ import Testing
         arguments: [
             (TrackDescription.audio(), "language: de-CH", "mp4", "container-setting at de-CH"),
             (.video(), "language: eng", "ts", "container-setting at eng"),
-            (.audio(), "title: T", "wav", "container-setting at T"),
             (.audio(), "disposition: comment", "mov", "container-setting at comment"),
-            (.audio(), "metadata: { key: x }", "mp4", "container-setting at key"),
             (.audio(), "metadata: { key: x }", "mkv", nil), (.audio(), "disposition: comment", "mkv", nil),
             (.audio(), "disposition: none", "mov", nil),
             (.video(), "metadata: { timecode: '01:00:00:00' }", "mov", nil),

@@ -10,6 +10,8 @@ struct DestinationCheck {
     let memory: any PlanMemory
     let root: PathRoot
     let disk: any DiskQueries
+    /// The check that reports destinations that are sources. These are not reported as existing in addition.
+    let overwrites: SourceOverwriteCheck
 
     /// Reports the errors of a destination of a job file.
     func check(
@@ -83,7 +85,9 @@ struct DestinationCheck {
         _ destination: DestinationPath, _ written: DestinationSpec, of file: String,
         into sink: inout DiagnosticSink
     ) {
-        guard written.ifExists == .fail, !memory.owns(destination.path, for: file) else { return }
+        guard written.ifExists == .fail, !memory.owns(destination.path, for: file),
+            !overwrites.reports(destination.path)
+        else { return }
         sink.error(
             .destinationExists,
             "\(DestinationPath.foreign(at: destination.path, on: disk)): \(destination.path)",

@@ -22,9 +22,15 @@ struct SourceOverwriteCheck {
     /// Paths of sources and job files, with links resolved, and their locations.
     private var readPaths: [(path: String, place: SourceRange?)] = []
 
+    /// Returns whether the check reports a destination, which is an absolute path with links resolved.
+    func reports(_ path: String) -> Bool {
+        guard let file = File(path, on: disk) else { return false }
+        return sources[file] != nil || jobFiles.contains(file)
+    }
+
     /// Creates a check. `sources` are the files that the jobs read, with their locations in the job files.
     init(
-        _ files: [JobFile], sources: [(path: String, place: SourceRange)], on disk: any DiskQueries
+        _ files: [JobFile], sources: [(path: String, location: SourceRange)], on disk: any DiskQueries
     ) {
         self.disk = disk
         for (path, location) in sources {
@@ -45,15 +51,22 @@ struct SourceOverwriteCheck {
     ) -> DiagnosticSink {
         var sink = DiagnosticSink()
         for file in files {
-            for written in file.jobs.flatMap(\.outputs).compactMap(\.destination?.path) {
-                check(file.absolutePath(written), at: written.range, &destinations, into: &sink)
+            for job in file.jobs {
+                for output in job.outputs {
+                    guard let written = output.destination?.path else { continue }
+                    check(
+                        file.absolutePath(written), at: written.range, &destinations, into: &sink
+                    ) { path in help(for: output, of: job, in: file, at: path, of: files.count) }
+                }
             }
             for output in file.jobs.flatMap(\.outputs) where output.package != nil {
                 guard let written = output.destination?.path else { continue }
                 checkFolder(file.absolutePath(written), at: written.range, &destinations, into: &sink)
             }
             for output in images where output.job.file.exact == file.path.exact {
-                for path in output.paths { check(path, at: output.location, &destinations, into: &sink) }
+                for path in output.paths {
+                    check(path, at: output.location, &destinations, into: &sink) { _ in nil }
+                }
             }
         }
         return sink
@@ -75,7 +88,7 @@ struct SourceOverwriteCheck {
 
     private func check(
         _ destination: String, at location: SourceRange, _ destinations: inout DestinationTable,
-        into sink: inout DiagnosticSink
+        into sink: inout DiagnosticSink, help: (_ path: String) -> String?
     ) {
         guard let path = destinations.resolve(destination)?.path, let file = File(path, on: disk) else {
             return
@@ -87,10 +100,30 @@ struct SourceOverwriteCheck {
         sink.error(
             .destinationIsSource,
             "the destination is also a source, which is never overwritten: \(path)",
-            at: location, notes: [Diagnostic.Note("the source is here", at: source)],
-            help: disk.mark(at: path) == nil
-                ? nil
-                : "the file is an output of an earlier run; use a pattern that doesn't match outputs, or `asset: { job: NAME }` to read the output of another job"
-        )
+            at: location, notes: [Diagnostic.Note("the source is here", at: source)], help: help(path))
+    }
+
+    /// Returns help for a destination that another job reads by its path, or that a pattern matches: the file is an
+    /// output of an earlier run. Nil for other files, and if the job reads its own destination.
+    private func help(
+        for output: OutputSpec, of job: JobSpec, in file: JobFile, at path: String, of fileCount: Int
+    ) -> String? {
+        guard disk.mark(at: path) != nil, let destination = File(path, on: disk) else { return nil }
+        let isOwn = job.asset.parts.contains { part in
+            guard case .file(let written) = part.source else { return false }
+            return File(file.absolutePath(written), on: disk) == destination
+        }
+        if isOwn { return nil }
+        // A job can't read outputs of another file's jobs.
+        return fileCount == 1
+            ? "the file is an output of an earlier run; read it by `asset: \(job.reference(to: output))`, and exclude outputs from patterns"
+            : "the file is an output of an earlier run; exclude outputs from patterns, and read the output of a job of the same file by `asset: { job: NAME }`"
+    }
+}
+
+extension JobSpec {
+    /// Returns the asset that refers to an output of the job, as written in a job file.
+    func reference(to output: OutputSpec) -> String {
+        "{ job: \(base)" + (output.id.map { ", output: \($0.value)" } ?? "") + " }"
     }
 }

@@ -20,12 +20,12 @@ final class SourceCatalog {
     private var sequences: [ExactString: Result<ResolvedInput, SourceProblem>] = [:]
     private var covers: [ExactString: Result<CoverImage, SourceProblem>] = [:]
     private var finder: SourceFinder
-    /// The job that writes each destination of the only job file, for help.
-    private lazy var writers: [ExactString: String] = {
+    /// The job and the output that write each destination of the only job file, for help.
+    private lazy var writers: [ExactString: (job: JobSpec, output: OutputSpec)] = {
         guard let file = jobFiles.first, jobFiles.count == 1 else { return [:] }
         let named = file.jobs.flatMap { job in
             job.outputs.compactMap { output in
-                output.destination.map { (file.absolutePath($0.path).exact, job.base) }
+                output.destination.map { (file.absolutePath($0.path).exact, (job: job, output: output)) }
             }
         }
         return Dictionary(named, uniquingKeysWith: { first, _ in first })
@@ -77,7 +77,7 @@ final class SourceCatalog {
         case .failure(let error):
             Self.refuse(
                 path.pathParts.last ?? path, path, error, at: location,
-                help: disk.identity(of: path) == nil ? help(missing: path) : nil, into: &sink)
+                help: disk.identity(of: path) == nil ? help(missing: path, at: location) : nil, into: &sink)
             return nil
         }
     }
@@ -164,7 +164,7 @@ final class SourceCatalog {
     // MARK: Other uses
 
     /// Absolute paths of the files that all jobs read, each with its first location in a job file.
-    var files: [(path: String, place: SourceRange)] { finder.files(of: jobFiles) }
+    var files: [(path: String, location: SourceRange)] { finder.files(of: jobFiles) }
 
     private static func refuse(
         _ name: String, _ path: String, _ problem: SourceProblem, at location: SourceRange,
@@ -177,9 +177,11 @@ final class SourceCatalog {
 
     /// Returns help for a source that doesn't exist: another job of the only job file writes it, or other tools expand
     /// its name; nil otherwise.
-    private func help(missing path: String) -> String? {
-        if let job = writers[path.exact] {
-            return "the job `\(job)` writes this file; `asset: { job: \(job) }` reads it after that job"
+    private func help(missing path: String, at location: SourceRange) -> String? {
+        // Help is omitted for a job that reads its own destination.
+        if let (job, output) = writers[path.exact], !job.asset.range.contains(location) {
+            return
+                "the job `\(job.base)` writes this file; `asset: \(job.reference(to: output))` reads it after that job"
         }
         let name = path.pathParts.last ?? path
         if NumberedName(path: path) != nil {

@@ -23,6 +23,7 @@ package struct BatchPlanner {
     private let files: [JobFile]
     private let disk: any DiskQueries
     private let catalog: SourceCatalog
+    private let overwrites: SourceOverwriteCheck
     private let check: DestinationCheck
     private var lookup: UpToDateLookup
     private var destinations: DestinationTable
@@ -36,7 +37,9 @@ package struct BatchPlanner {
         (self.files, self.disk) = (files, disk)
         destinations = DestinationTable(on: disk)
         catalog = SourceCatalog(files, prober: prober, disk: disk)
-        check = DestinationCheck(memory: memory, root: prober.environment.root, disk: disk)
+        overwrites = SourceOverwriteCheck(files, sources: catalog.files, on: disk)
+        check = DestinationCheck(
+            memory: memory, root: prober.environment.root, disk: disk, overwrites: overwrites)
         lookup = UpToDateLookup(memory)
     }
 
@@ -80,9 +83,7 @@ package struct BatchPlanner {
         var conflicts = DiagnosticSink()
         let images = ImageOutputFiles.all(planned, of: files)
         conflicts.add(CollisionCheck.errors(files, images: images, &destinations))
-        conflicts.add(
-            SourceOverwriteCheck(files, sources: catalog.files, on: disk).errors(
-                files, images: images, &destinations))
+        conflicts.add(overwrites.errors(files, images: images, &destinations))
         diagnostics.add(conflicts)
         conflicts.add(unknown)
         diagnostics.add(SpaceCheck.warnings(planned.plans, &destinations, on: disk))

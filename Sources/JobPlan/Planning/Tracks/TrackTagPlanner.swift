@@ -77,21 +77,12 @@ struct TrackTagPlanner {
                 )
             }
         }
-        if let location = rule.title?.range, !type.hasTrackTitles {
-            refuse("\(type.name) can't store track titles", at: location)
-        }
         if let title = rule.title?.value ?? track.title, type.hasTrackTitles {
             entries.append(MetadataEntry(key: type.hasEditLists ? "handler_name" : "title", value: title))
         }
         if hasSeparateAlpha { entries.append(.separateAlphaTag) }
         let set = Set(rule.metadata.map { $0.key.value.lowercased() })
         for tag in track.tags { account(for: tag, set: set) }
-        if !type.hasTrackTags {
-            // In such a container, a timecode is a separate track.
-            for tag in rule.metadata where tag.key.value.lowercased() != "timecode" {
-                refuse("\(type.name) can't store tags of tracks", at: tag.key.range)
-            }
-        }
         if rule.metadata.count > type.maxTags {
             refuse(
                 "\(type.name) stores at most \(type.maxTags) tags per track; `metadata` has \(rule.metadata.count)",
