@@ -20,7 +20,7 @@ struct SourceOverwriteCheck {
     private let jobFiles: Set<File>
     private let disk: any DiskQueries
     /// Paths of sources and job files, with links resolved, and their locations.
-    private var readPaths: [(path: String, place: SourceRange?)] = []
+    private var readPaths: [(path: String, location: SourceRange?)] = []
 
     /// Returns whether the check reports a destination, which is an absolute path with links resolved.
     func reports(_ path: String) -> Bool {
@@ -41,7 +41,7 @@ struct SourceOverwriteCheck {
         guard files.contains(where: { $0.jobs.contains { $0.outputs.contains { $0.package != nil } } }) else {
             return
         }
-        readPaths = sources.compactMap { source in disk.realPath(of: source.path).map { ($0, source.place) } }
+        readPaths = sources.compactMap { source in disk.realPath(of: source.path).map { ($0, source.location) } }
         readPaths += files.compactMap { file in disk.realPath(of: file.path).map { ($0, nil) } }
     }
 
@@ -82,8 +82,8 @@ struct SourceOverwriteCheck {
         else { return }
         sink.error(
             .destinationIsSource,
-            "the folder \(folder) contains \(inside.place == nil ? "a job file" : "a source"), and would be replaced: \(inside.path)",
-            at: location, notes: inside.place.map { [Diagnostic.Note("the source is here", at: $0)] } ?? [])
+            "the folder \(folder) contains \(inside.location == nil ? "a job file" : "a source"), and would be replaced: \(inside.path)",
+            at: location, notes: inside.location.map { [Diagnostic.Note("the source is here", at: $0)] } ?? [])
     }
 
     private func check(
