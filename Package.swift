@@ -9,6 +9,12 @@ let house: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
+/// The part of Sources/JobRun that needs no state, workers or schedule, and that exports without job files use too.
+let planWork = [
+    "Work", "Batch/JobOutcome.swift", "Batch/Rule+ErrorKind.swift", "Publishing/JobWarnings.swift",
+    "Publishing/SourceCheck.swift",
+]
+
 // Targets depend only on targets of lower layers: `scripts/check-layers` reads the layers from the comments below, and
 // `swift build --explicit-target-dependency-import-check error` refuses imports of undeclared dependencies.
 let package = Package(
@@ -16,6 +22,7 @@ let package = Package(
     products: [
         .executable(name: "tandem", targets: ["tandem"]),
         .library(name: "TandemKit", targets: ["TandemKit"]),
+        .library(name: "TandemBatch", targets: ["TandemBatch"]),
     ],
     traits: [
         .default(enabledTraits: ["FastChecksums"]),
@@ -98,31 +105,50 @@ let package = Package(
                 "Media", "LibAV", "Publishing",
             ],
             swiftSettings: house),
-        // Layer 6: execution of plans
+        // Layer 6: what job files and single exports share: the stages up to a plan that can be run, and the work of one plan
+        .target(
+            name: "JobStages", dependencies: ["JobPlan", "JobSpec", "Diagnostics"], swiftSettings: house),
+        .target(
+            name: "PlanWork",
+            dependencies: [
+                "JobPlan", "JobSpec", "Diagnostics", "Errors", "ExactStrings", "FileSystem", "Media", "LibAV",
+                "Locking", "Publishing", "CLinux",
+                .product(name: "SystemPackage", package: "swift-system"),
+            ],
+            path: "Sources/JobRun", sources: planWork, swiftSettings: house),
+        // Layer 7: execution of batches
         .target(
             name: "JobRun",
             dependencies: [
-                "BinaryCoding", "JobPlan", "JobSpec", "Diagnostics", "Errors", "ExactStrings", "FileSystem",
-                "Streaming", "Media", "LibAV", "Locking", "Publishing", "CLinux", "CSandbox",
+                "PlanWork", "BinaryCoding", "JobPlan", "JobSpec", "Diagnostics", "Errors", "ExactStrings",
+                "FileSystem", "Streaming", "Media", "LibAV", "Locking", "Publishing", "CLinux", "CSandbox",
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            swiftSettings: house),
-        // Layer 7: the pipeline that the library and the program share
+            exclude: planWork, swiftSettings: house),
+        // Layer 8: the commands, for the program and the library of job files
         .target(
             name: "Engine",
             dependencies: [
-                "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Publishing", "FileSystem",
-                "Diagnostics", "ExactStrings", "Locking", "CLinux",
+                "JobStages", "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Publishing",
+                "FileSystem", "Diagnostics", "ExactStrings", "Locking", "CLinux",
             ],
             swiftSettings: house),
-        // Layer 8: the library, and the command line
+        // Layer 9: the libraries, and the command line
         .target(
             name: "TandemKit",
             dependencies: [
-                "Engine", "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Publishing",
-                "FileSystem", "Diagnostics", "Errors", "ExactStrings", "Locking",
+                "JobStages", "PlanWork", "JobPlan", "JobSpec", "Media", "LibAV", "Publishing", "FileSystem",
+                "Diagnostics", "Errors", "Locking",
+            ],
+            swiftSettings: house),
+        .target(
+            name: "TandemBatch",
+            dependencies: [
+                "TandemKit", "Engine", "JobStages", "PlanWork", "JobRun", "JobPlan", "JobSpec", "Media",
+                "LibAV",
+                "Diagnostics",
             ],
             swiftSettings: house),
         .executableTarget(
@@ -135,7 +161,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house),
-        // Layer 9: tests
+        // Layer 10: tests
         .target(
             name: "TestSupport",
             dependencies: [
@@ -159,15 +185,15 @@ let package = Package(
         .testTarget(
             name: "JobPlanTests",
             dependencies: [
-                "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Diagnostics", "Media", "LibAV", "Locking",
-                "FileSystem", "Publishing", "PlanFuzzing", "TestSupport",
+                "JobRun", "PlanWork", "JobPlan", "JobSpec", "YAMLDocument", "Diagnostics", "Media", "LibAV",
+                "Locking", "FileSystem", "Publishing", "PlanFuzzing", "TestSupport",
             ],
             swiftSettings: house),
         .testTarget(
             name: "EngineTests",
             dependencies: [
-                "Engine", "JobRun", "JobPlan", "JobSpec", "Diagnostics", "Media", "LibAV", "FileSystem",
-                "Locking", "TestSupport",
+                "Engine", "JobRun", "PlanWork", "JobPlan", "JobSpec", "Diagnostics", "Media", "LibAV",
+                "FileSystem", "Locking", "TestSupport",
             ],
             swiftSettings: house),
         .testTarget(name: "BinaryCodingTests", dependencies: ["BinaryCoding"], swiftSettings: house),
@@ -181,14 +207,16 @@ let package = Package(
             exclude: ["golden", "judge.py"], swiftSettings: house),
         // The programs of the articles and the library's tests have only public access, as other packages do.
         .target(
-            name: "Articles", dependencies: ["TandemKit"], path: "Tests/Articles", packageAccess: false,
+            name: "Articles", dependencies: ["TandemKit", "TandemBatch"], path: "Tests/Articles",
+            packageAccess: false,
             swiftSettings: house),
         // The example is a package of its own; here it is built for the tests.
         .executableTarget(
             name: "trim", dependencies: ["TandemKit"], path: "Examples/Trimmer/Sources/trim",
             packageAccess: false, swiftSettings: house),
         .testTarget(
-            name: "LibraryTests", dependencies: ["Articles", "TandemKit", "TestSupport", "trim"],
+            name: "LibraryTests",
+            dependencies: ["Articles", "TandemKit", "TandemBatch", "TestSupport", "trim"],
             packageAccess: false, swiftSettings: house),
         .testTarget(
             name: "FidelityTests",
@@ -199,14 +227,16 @@ let package = Package(
         .testTarget(
             name: "AttackTests",
             dependencies: [
-                "tandem", "JobRun", "JobPlan", "JobSpec", "BinaryCoding", "Media", "LibAV", "CFFmpeg",
+                "tandem", "JobRun", "PlanWork", "JobPlan", "JobSpec", "BinaryCoding", "Media", "LibAV",
+                "CFFmpeg",
                 "Diagnostics", "FileSystem", "TestSupport", .product(name: "GRDB", package: "GRDB.swift"),
             ],
             swiftSettings: house),
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "tandem", "JobPlan", "JobRun", "LibAV", "Media", "Publishing", "FileSystem", "TestSupport",
+                "tandem", "JobPlan", "JobRun", "PlanWork", "LibAV", "Media", "Publishing", "FileSystem",
+                "TestSupport",
             ],
             exclude: ["junit.xsd"],
             swiftSettings: house),

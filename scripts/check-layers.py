@@ -1,15 +1,22 @@
 """Checks the dependencies in `swift package dump-package` (standard input) against the layers in the comments of Package.swift
-(argument)."""
+(argument), and the products against the targets that they must not contain."""
 
 import json
 import re
 import sys
 
-# Layers whose targets may depend on each other. SwiftPM rejects cycles.
-SIDEWAYS = {0, 1, 9}
+# Layers whose targets may depend on each other. SwiftPM rejects cycles. In layer 9, the library of job files re-exports the
+# media library.
+SIDEWAYS = {0, 1, 10}
+SIDEWAYS_TARGETS = {("TandemBatch", "TandemKit")}
 # FFmpeg's headers are used by one target, and by tests that compare with FFmpeg.
 FFMPEG = "CFFmpeg"
 FFMPEG_IMPORTERS = {"LibAV", "MediaTests", "FidelityTests", "AttackTests"}
+# Programs that only process media don't compile the runner of job files, its database, or the command line.
+EXCLUDED = {
+    "TandemKit": {"JobRun", "Engine", "CSandbox", "GRDB", "ArgumentParser"},
+    "TandemBatch": {"ArgumentParser"},
+}
 
 
 def layers(text):
@@ -23,28 +30,51 @@ def layers(text):
     return found
 
 
+def named(dependency):
+    return next((dependency[kind][0] for kind in ("byName", "target", "product") if dependency.get(kind)), None)
+
+
+def reached(product, dependencies):
+    """The targets and the products of other packages that a product's targets need."""
+    found, pending = set(), list(product["targets"])
+    while pending:
+        name = pending.pop()
+        if name not in found:
+            found.add(name)
+            pending += dependencies.get(name, [])
+    return found
+
+
 def main():
     layer = layers(open(sys.argv[1], encoding="utf-8").read())
     problems = []
-    targets = json.load(sys.stdin)["targets"]
-    names = {target["name"] for target in targets}
-    for target in targets:
-        name = target["name"]
+    package = json.load(sys.stdin)
+    dependencies = {
+        target["name"]: [named(dependency) for dependency in target["dependencies"]] for target in package["targets"]
+    }
+    for name, others in dependencies.items():
         if name not in layer:
             problems.append(f"{name} follows no `// Layer N:` comment")
             continue
-        for dependency in target["dependencies"]:
-            other = (dependency.get("byName") or dependency.get("target") or [None])[0]
-            if other not in names:
+        for other in others:
+            if other not in dependencies:
                 continue
             if other == FFMPEG and name not in FFMPEG_IMPORTERS:
                 problems.append(f"{name} depends on {FFMPEG}; use LibAV instead")
-            if layer[other] > layer[name] or (layer[other] == layer[name] and layer[name] not in SIDEWAYS):
+            is_sideways = layer[name] in SIDEWAYS or (name, other) in SIDEWAYS_TARGETS
+            if layer[other] > layer[name] or (layer[other] == layer[name] and not is_sideways):
                 problems.append(f"{name} (layer {layer[name]}) depends on {other} (layer {layer[other]})")
+    products = {product["name"]: product for product in package["products"]}
+    for name, excluded in EXCLUDED.items():
+        if name not in products:
+            problems.append(f"there is no product {name}")
+            continue
+        for other in sorted(reached(products[name], dependencies) & excluded):
+            problems.append(f"the product {name} contains {other}")
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
     if not problems:
-        print(f"{len(names)} targets in {len(set(layer.values()))} layers")
+        print(f"{len(dependencies)} targets in {len(set(layer.values()))} layers, {len(products)} products")
     sys.exit(1 if problems else 0)
 
 

@@ -1,31 +1,34 @@
-public import Diagnostics
-internal import Engine
+internal import Diagnostics
 public import Errors
-internal import JobRun
+internal import JobStages
+internal import PlanWork
 
-/// Error of an export that failed, or of a job file that can't be run.
+/// Error of an export, of an assistant or of a still image.
 public struct ExportError: TandemError {
-    /// All diagnostics, errors first.
-    public let diagnostics: [Diagnostic]
-    /// The kind of the first error.
+    /// The kind of the error. If there are several errors, that of the first.
     public let kind: ErrorKind
+    /// Messages of all errors, the most important first; not empty.
+    public let messages: [String]
 
     init(_ found: [Diagnostic], kind: ErrorKind? = nil) {
-        diagnostics = found.filter { $0.severity == .error } + found.filter { $0.severity != .error }
-        self.kind = kind ?? diagnostics.first?.rule.errorKind ?? .failed
+        let errors = found.filter { $0.severity == .error }
+        self.kind = kind ?? errors.first?.rule.errorKind ?? .failed
+        messages = errors.isEmpty ? ["the export failed"] : errors.map(\.message)
     }
 
     init(_ failure: JobFailure) {
-        self.init(
-            failure.diagnostics.map { Diagnostic(.error, $0.rule, $0.message, at: $0.location) },
-            kind: failure.kind)
+        (kind, messages) = (failure.kind, [failure.message])
     }
 
     init(_ kind: ErrorKind, _ message: String) {
-        self.init([Diagnostic(.error, .jobFailed, message, at: .argument("export"))], kind: kind)
+        (self.kind, messages) = (kind, [message])
     }
 
-    /// Calls a stage of the pipeline, and throws its rejection as an `ExportError`.
+    private init(_ kind: ErrorKind, _ messages: [String]) {
+        (self.kind, self.messages) = (kind, messages)
+    }
+
+    /// Calls a stage of planning, and throws its rejection as an `ExportError`.
     static func converting<Stage>(
         _ stage: () throws(Pipeline.Rejection) -> Stage
     ) throws(ExportError) -> Stage {
@@ -35,8 +38,8 @@ public struct ExportError: TandemError {
     }
 
     /// Returns the error with the kind of another one, which has the same cause and a more specific kind.
-    func with(kind: ErrorKind) -> ExportError { ExportError(diagnostics, kind: kind) }
+    func with(kind: ErrorKind) -> ExportError { ExportError(kind, messages) }
 
-    /// The message of the first diagnostic.
-    public var description: String { diagnostics.first?.message ?? "the export failed" }
+    /// The first message.
+    public var description: String { messages.first ?? "the export failed" }
 }

@@ -1,18 +1,20 @@
 internal import Dispatch
-internal import Engine
 internal import Errors
 internal import FileSystem
 internal import Foundation
 internal import JobPlan
 internal import JobSpec
+internal import JobStages
 internal import LibAV
 internal import Locking
 internal import Media
 
-/// Plans exports on a separate queue, because reading sources may block. A cancelled planner's reads fail.
+/// Plans exports on a separate queue, because reading sources and opening encoders may block. A cancelled planner's reads
+/// fail, and its callers don't wait for an encoder that is being opened.
 struct ExportPlanner: Sendable {
     private let asset: Asset
     private let interrupt = InterruptFlag()
+    private let cancellation = CancellationSignal()
     /// The asset, read in an environment in which a cancel of the planner ends reading; nil if a prober describes it.
     private let source: Asset?
     let prober: any SourceProber
@@ -35,40 +37,44 @@ struct ExportPlanner: Sendable {
 
     /// An executable plan of one job.
     struct Planned: Sendable {
-        let runnable: Pipeline.Runnable
+        let job: JobPlan
         let task: OutputTask
     }
 
     /// Plans a request. Throws `CancellationError` after a cancel of the planner or the task.
     func plan(_ request: ExportRequest) async throws -> Planned {
-        let result = await work { Result { try planNow(request) } }
-        if interrupt.isRaised { throw CancellationError() }
         do {
-            return try result.get()
+            return try await work { Result { try planNow(request) } }.get()
         } catch let error as ExportError where error.kind == .notReadable {
-            let kind = await work { sourceKind }
-            if interrupt.isRaised { throw CancellationError() }
-            throw error.with(kind: kind ?? error.kind)
+            throw error.with(kind: try await work { sourceKind } ?? error.kind)
         }
     }
 
     /// Returns the asset's tracks. Throws `CancellationError` after a cancel of the planner or the task.
     func tracks() async throws -> [AssetTrack] {
-        let result = await work { Result { try (source ?? asset).loadSynchronously().tracks } }
-        if interrupt.isRaised { throw CancellationError() }
-        return try result.get()
+        try await work { Result { try (source ?? asset).loadSynchronously().tracks } }.get()
     }
 
     /// Ends planning in progress, from any thread.
-    func cancel() { interrupt.raise() }
+    func cancel() {
+        interrupt.raise()
+        cancellation.raise()
+    }
 
-    /// Does work on the planners' queue; a cancel of the task cancels the planner.
-    private func work<Value: Sendable>(_ body: @escaping @Sendable () -> Value) async -> Value {
-        await withTaskCancellationHandler {
-            await Self.queue.result { body() }
+    /// Does work on the planners' queue; a cancel of the task cancels the planner. Throws `CancellationError` at once after
+    /// a cancel of the planner.
+    private func work<Value: Sendable>(
+        _ body: @escaping @Sendable () -> Value
+    ) async throws(CancellationError) -> Value {
+        let value: Value? = await withTaskCancellationHandler {
+            await cancellation.result { completion in
+                Self.queue.async { @Sendable in completion(body()) }
+            }
         } onCancel: {
             cancel()
         }
+        guard let value, !cancellation.isRaised else { throw CancellationError() }
+        return value
     }
 
     /// The kind of the error for which the asset can't be loaded; nil if it can.
@@ -83,7 +89,7 @@ struct ExportPlanner: Sendable {
 
     /// Returns the presets that can export an asset to at least one of their containers; none after a cancel.
     func compatiblePresets() async -> [ExportPreset] {
-        let presets = await work {
+        let presets = try? await work {
             ExportPreset.all.filter { preset in
                 preset.containers.contains { container in
                     !interrupt.isRaised
@@ -91,7 +97,7 @@ struct ExportPlanner: Sendable {
                 }
             }
         }
-        return interrupt.isRaised ? [] : presets
+        return presets ?? []
     }
 
     /// Returns a request for planning only, with a unique temporary destination.
@@ -110,9 +116,8 @@ struct ExportPlanner: Sendable {
             try Pipeline.Loaded(request.jobFile(options: options)).checked().opened(by: prober).planned()
         }
         guard !planned.conflicts.hasErrors, !planned.diagnostics.hasErrors,
-            let task = planned.plan.jobs.first?.tasks.first
+            let job = planned.plan.jobs.first, let task = job.tasks.first
         else { throw ExportError(planned.conflicts.diagnostics + planned.diagnostics.diagnostics) }
-        let runnable = try ExportError.converting { () throws(Pipeline.Rejection) in try planned.runnable() }
-        return Planned(runnable: runnable, task: task)
+        return Planned(job: job, task: task)
     }
 }

@@ -1,8 +1,6 @@
 internal import Dispatch
-internal import Engine
 public import FoundationEssentials
 internal import JobPlan
-public import JobRun
 public import JobSpec
 internal import LibAV
 internal import Locking
@@ -24,12 +22,12 @@ public final class ExportSession: Sendable {
         var error: (any Error)?
         var isCancelled = false
         var planner: ExportPlanner?
-        var runner: BatchRunner?
+        var execution: ExportExecution?
         /// Tasks that delay the next element of `states`.
         var pauses: Set<Task<Void, Never>> = []
 
         mutating func end(_ status: SessionStatus, _ error: (any Error)? = nil) {
-            (self.status, self.error, runner, planner) = (status, error, nil, nil)
+            (self.status, self.error, execution, planner) = (status, error, nil, nil)
             for pause in pauses { pause.cancel() }
         }
     }
@@ -123,7 +121,7 @@ public final class ExportSession: Sendable {
     /// cancels the export.
     /// - Throws: `ExportError`, or `CancellationError` after a cancellation. No output remains.
     @discardableResult
-    public func export(to url: URL, as container: ContainerType? = nil) async throws -> OutputResult {
+    public func export(to url: URL, as container: ContainerType? = nil) async throws -> ExportResult {
         try begin()
         do {
             let result = try await withTaskCancellationHandler {
@@ -141,13 +139,13 @@ public final class ExportSession: Sendable {
 
     /// Cancels the export, before or while it runs. Thread-safe.
     public func cancelExport() {
-        let (planner, runner) = state.withLock { state in
+        let (planner, execution) = state.withLock { state in
             state.isCancelled = true
             if state.status == .unknown { state.end(.cancelled) }
-            return (state.planner, state.runner)
+            return (state.planner, state.execution)
         }
         planner?.cancel()
-        runner?.cancel()
+        execution?.cancel()
     }
 
     /// State of the export; `unknown` until it begins.
@@ -156,9 +154,9 @@ public final class ExportSession: Sendable {
     public var error: (any Error)? { state.withLock { $0.error } }
     /// Fraction of the export that is complete, from 0 to 1.
     public var progress: Double {
-        let (status, runner) = state.withLock { ($0.status, $0.runner) }
+        let (status, execution) = state.withLock { ($0.status, $0.execution) }
         if status == .completed { return 1 }
-        return runner?.snapshot().running.first?.fraction ?? 0
+        return execution?.progress ?? 0
     }
 
     /// Returns a stream of status and progress (`states(updateInterval:)`). The end of the export is reported
@@ -266,7 +264,7 @@ public final class ExportSession: Sendable {
         }
     }
 
-    private func perform(_ url: URL, _ container: ContainerType?) async throws -> OutputResult {
+    private func perform(_ url: URL, _ container: ContainerType?) async throws -> ExportResult {
         guard url.isFileURL else { throw MediaError.misuse("the URL must be a file URL") }
         if TemporaryFile.fingerprint(path: url.path) != nil {
             throw ExportError(.destinationExists, "the destination exists: \(url.path)")
@@ -288,30 +286,12 @@ public final class ExportSession: Sendable {
         try await checkCombinations(planner)
         let planned = try await planner.plan(request)
         if state.withLock({ $0.isCancelled }) { throw CancellationError() }
-        let runner = planned.runnable.runner(
-            state: nil, performer: LocalPerformer(asset.environment), observer: NoObserver())
+        let execution = ExportExecution(planned.job, in: asset.environment)
         let isCancelled = state.withLock { state in
-            state.runner = runner
+            state.execution = execution
             return state.isCancelled
         }
-        if isCancelled { runner.cancel() }
-        switch await runner.run().first?.outcome {
-        case .succeeded(let result)?:
-            if let output = result.outputs.first { return output }
-            throw ExportError(
-                .destinationExists, result.skipped.values.first ?? "the export produced no file")
-        case .failed(let failure)?: throw ExportError(failure)
-        case .skipped(let reason)?, .notRun(let reason)?:
-            if state.withLock({ $0.isCancelled }) { throw CancellationError() }
-            throw ExportError(.failed, reason)
-        case .upToDate?: throw ExportError(.destinationExists, "the file is already up to date")
-        case .cancelled?, nil: throw CancellationError()
-        }
+        if isCancelled { execution.cancel() }
+        return try await execution.run()
     }
-}
-
-/// An observer that ignores all events.
-struct NoObserver: RunObserver {
-    func jobStarted(_ plan: JobPlan) {}
-    func jobFinished(_ record: JobRecord) {}
 }

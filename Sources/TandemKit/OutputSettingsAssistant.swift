@@ -1,9 +1,9 @@
 internal import Errors
 internal import JobPlan
-internal import JobRun
 public import JobSpec
 public import LibAV
 public import Media
+internal import PlanWork
 
 /// Reader and writer settings that correspond to a preset for an asset; they can be changed before use (AVFoundation's
 /// `AVOutputSettingsAssistant`).

@@ -2,7 +2,7 @@ public import Foundation
 public import TandemKit
 
 /// Runs the example program of the article `Composing.md`.
-public func composing(intro: URL, talk: URL, output: URL) async throws -> OutputResult {
+public func composing(intro: URL, talk: URL, output: URL) async throws -> ExportResult {
     // begin
     var composition = Composition()
     composition.canvas = Canvas(

@@ -9,6 +9,7 @@ import TestSupport
 import Testing
 
 @testable import JobRun
+@testable import PlanWork
 
 /// Tests media whose header fields have values at the limits of their types. The description passes through a worker's
 /// probe, the supervisor's validation, planning and rendering: nothing traps, and no valid reply is rejected.

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import JobRun
+@testable import PlanWork
 import Publishing
 
 /// Tests interference with an output while it is created and published.

@@ -8,6 +8,7 @@ import TestSupport
 import Testing
 
 @testable import JobRun
+@testable import PlanWork
 
 /// Tests names, tags and messages that contain every control, separator and bidirectional character, with every
 /// renderer.

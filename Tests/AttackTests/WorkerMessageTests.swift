@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import JobRun
+@testable import PlanWork
 
 /// Tests a compromised worker that sends numbers at the limits of their types in every field of its messages. Messages
 /// that pass the supervisor's validation are used for publishing and reports: nothing traps.

@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import JobRun
+@testable import PlanWork
 @testable import Media
 
 /// Tests the contents of reports and messages: the command that reruns failed jobs, names of jobs, and the HTML page.

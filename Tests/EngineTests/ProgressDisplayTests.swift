@@ -4,6 +4,7 @@ import Testing
 
 @testable import Engine
 @testable import JobRun
+@testable import PlanWork
 
 /// Tests a run's progress text, summary and exit status for given job records.
 @Suite struct ProgressDisplayTests {

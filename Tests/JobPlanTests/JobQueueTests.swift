@@ -5,6 +5,7 @@ import TestSupport
 import Testing
 
 @testable import JobRun
+@testable import PlanWork
 
 /// Jobs without open dependencies are ordered by priority, then by cost, then by their order in the file.
 @Suite struct JobQueueTests {

@@ -6,6 +6,7 @@ import TestSupport
 import Testing
 
 @testable import JobRun
+@testable import PlanWork
 
 /// Replies of a worker are bounded. Each bound is tested with values on both sides.
 @Suite struct ReplyValidatorTests {

@@ -6,6 +6,7 @@ import Testing
 
 @testable import JobPlan
 @testable import JobRun
+@testable import PlanWork
 @testable import Media
 
 /// Locations of failures: an error of a track points at the rule that selects or creates the track.

@@ -28,11 +28,13 @@ import Testing
         return url
     }
 
+    /// The articles of TandemKit; that of TandemBatch is the last one.
     private static let articles: [(program: String, maxLines: Int)] = [
         ("ReadingSamples", 30), ("WritingPixelBuffers", 30), ("ReencodingWithCancel", 25),
         ("Passthrough", 30), ("Recording", 25), ("Segmenting", 40),
         ("Exporting", 12), ("Stills", 8), ("Waveforms", 12), ("Mixing", 30), ("Composing", 25),
         ("EncoderSettings", 30), ("SamplesAndPlanes", 30), ("KeepingSamples", 30), ("HandlingErrors", 20),
+        ("JobFiles", 20),
     ]
 
     /// Each article contains the program that is compiled here, which has at most `maxLines` lines.
@@ -40,9 +42,10 @@ import Testing
         let tests = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         let source = try String(
             contentsOf: tests.appendingPathComponent("../Articles/\(name).swift"), encoding: .utf8)
+        let library = name == "JobFiles" ? "TandemBatch" : "TandemKit"
         let article = try String(
             contentsOf: tests.appendingPathComponent(
-                "../../Sources/TandemKit/TandemKit.docc/\(name).md"), encoding: .utf8)
+                "../../Sources/\(library)/\(library).docc/\(name).md"), encoding: .utf8)
         let begin = try #require(source.range(of: "    // begin\n"))
         let end = try #require(source.range(of: "    // end\n"))
         let lines = source[begin.upperBound..<end.lowerBound].split(
@@ -54,13 +57,35 @@ import Testing
         #expect(program.filter { !$0.isEmpty }.count <= maxLines)
     }
 
+    @Test func jobFilesCreateTheirOutputs() async throws {
+        let scratch = try Scratch()
+        _ = try await Self.movie(in: scratch)
+        try scratch.write(
+            """
+            version: 1
+            vars: { size: "80x60" }
+            jobs:
+              small:
+                asset: ./in.mp4
+                tracks: [ { video: first, encode: { codec: h264, size: "${size}" } } ]
+                destination: ./small.mp4
+            """, to: "jobs.yaml")
+        let file = URL(fileURLWithPath: scratch.file("jobs.yaml"))
+        #expect(try await jobFiles(file: file) == [scratch.file("small.mp4")])
+        #expect(try FFmpegFile(scratch.file("small.mp4")).stream("v:0", "width")["width"] as? Int == 160)
+        // The output is up to date.
+        #expect(try await jobFiles(file: file).isEmpty)
+        try scratch.write("jobs: 3", to: "jobs.yaml")
+        #expect(try await jobFiles(file: file).isEmpty)
+    }
+
     @Test func compositionHasItsClipsGapAndMix() async throws {
         let scratch = try Scratch()
         let intro = try await Self.movie(in: scratch, name: "intro.mp4")
         let talk = try await Self.movie(in: scratch, seconds: 3, name: "talk.mp4")
         let output = URL(fileURLWithPath: scratch.file("o.mp4"))
         let result = try await composing(intro: intro, talk: talk, output: output)
-        #expect(result.size > 0)
+        #expect(result.fileLength > 0)
         let ffmpegFile = FFmpegFile(output.path)
         // 2 s, 1.5 s that overlap by 1 s, and half a second of black.
         #expect(try ffmpegFile.frames().times.count == 75)

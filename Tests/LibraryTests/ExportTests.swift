@@ -1,6 +1,7 @@
 import Articles
 import Foundation
 import Locking
+import TandemBatch
 import TandemKit
 import TestSupport
 import Testing
@@ -41,7 +42,7 @@ import Testing
         let before = try Data(contentsOf: output)
         let second = ExportSession(asset: Asset(url: input), preset: .highest)
         await #expect(throws: ExportError.self) { try await second.export(to: output) }
-        #expect(try Data(contentsOf: output) == before && first.size == before.count)
+        #expect(try Data(contentsOf: output) == before && first.fileLength == before.count)
         // Of two concurrent exports to one destination, one succeeds.
         let other = URL(fileURLWithPath: scratch.file("p.mp4"))
         async let a = try? ExportSession(asset: Asset(url: input), preset: .low).export(to: other)
@@ -61,7 +62,7 @@ import Testing
         let session = ExportSession(asset: Asset(url: strange), preset: .passthrough)
         session.metadata = [MetadataEntry(key: "title", value: "${vars} \"$$\" \u{1F600}")]
         let result = try await session.export(to: output)
-        #expect(result.destination == output.path)
+        #expect(result.url.path == output.path)
         let title = try await Asset(url: output).load(.metadata).first { $0.key == "title" }?.value
         #expect(title == "${vars} \"$$\" \u{1F600}")
         let nameless = ExportSession(asset: Asset(url: plain), preset: .low)
@@ -305,7 +306,7 @@ import Testing
             _ = try JobBatch(
                 contentsOf: [URL(fileURLWithPath: scratch.file("wrong.yaml"))], variables: ["no": "1"])
             Issue.record("an invalid job file was accepted")
-        } catch let error as ExportError {
+        } catch let error as JobFileError {
             #expect(error.diagnostics.contains { $0.rule == .unknownKey && $0.range.line == 2 })
             #expect(error.diagnostics.contains { $0.rule == .unusedVariable })
         }

@@ -1,4 +1,5 @@
 import Foundation
+import TandemBatch
 import TandemKit
 import TestSupport
 import Testing

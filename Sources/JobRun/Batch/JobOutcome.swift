@@ -28,7 +28,7 @@ public enum JobOutcome: Sendable {
     }
 
     /// Returns the previews of the job's outputs, by output name.
-    func previews(ofJob id: String) -> [String: JobPreview] {
+    package func previews(ofJob id: String) -> [String: JobPreview] {
         switch self {
         case .succeeded(let result):
             var previews: [String: JobPreview] = [:]
@@ -42,7 +42,7 @@ public enum JobOutcome: Sendable {
     }
 
     /// Whether an output has a preview.
-    var hasPreview: Bool {
+    package var hasPreview: Bool {
         switch self {
         case .succeeded(let result): result.outputs.contains { $0.preview != nil }
         case .failed(let failure): failure.preview != nil
@@ -65,6 +65,12 @@ public struct JobResult: Sendable {
 
     /// Warnings of all outputs, in the plan's order.
     public var warnings: [String] { outputs.flatMap(\.warnings) }
+
+    package init(outputs: [OutputResult], skipped: [String: String] = [:], seconds: Double) {
+        self.outputs = outputs
+        self.skipped = skipped
+        self.seconds = seconds
+    }
 }
 
 /// An output that was created and published, or a check that a source passed.
@@ -93,6 +99,24 @@ public struct OutputResult: Sendable {
     /// Still images of an image output; empty for other outputs.
     public var images: [Image] = []
 
+    package init(
+        id: String?, destination: String?, size: Int64, output: String, duration: MediaTime,
+        tracks: [TrackReport], warnings: [String], expectations: [ExpectationResult] = [],
+        loudness: [Normalization] = [], preview: JobPreview? = nil, images: [Image] = []
+    ) {
+        self.id = id
+        self.destination = destination
+        self.size = size
+        self.output = output
+        self.duration = duration
+        self.tracks = tracks
+        self.warnings = warnings
+        self.expectations = expectations
+        self.loudness = loudness
+        self.preview = preview
+        self.images = images
+    }
+
     /// A still image that an image output contains.
     public struct Image: Codable, Sendable {
         /// Requested time, on the source's time line.
@@ -101,6 +125,12 @@ public struct OutputResult: Sendable {
         public var actual: MediaTime
         /// Absolute path of the image file; nil if one file contains all images.
         public var path: String?
+
+        package init(requested: MediaTime, actual: MediaTime, path: String?) {
+            self.requested = requested
+            self.actual = actual
+            self.path = path
+        }
     }
 
     /// The loudness of one track before and after normalization.

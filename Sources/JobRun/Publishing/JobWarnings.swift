@@ -1,15 +1,20 @@
 internal import Diagnostics
-internal import JobPlan
+package import JobPlan
 internal import LibAV
 internal import Media
 
 /// The warnings about a finished output that were not known at planning.
-struct JobWarnings {
-    let task: OutputTask
+package struct JobWarnings {
+    private let task: OutputTask
     private var plan: OutputPlan { task.output }
-    let findings: OutputFindings
+    private let findings: OutputFindings
 
-    var lines: [String] {
+    package init(task: OutputTask, findings: OutputFindings) {
+        self.task = task
+        self.findings = findings
+    }
+
+    package var lines: [String] {
         var lines: [String] = []
         if let stop = findings.stop, let limit = plan.sizeLimit {
             lines.append(
@@ -107,7 +112,7 @@ struct JobWarnings {
 
     /// Whether data are missing because of `on_damage: skip`, so that the output differs from that of an undamaged
     /// source.
-    var reportsDamage: Bool {
+    package var reportsDamage: Bool {
         zip(plan.tracks, findings.tracks).contains { damageWarning($0, $1) != nil }
     }
 

@@ -1,17 +1,17 @@
 internal import Diagnostics
-internal import JobPlan
+package import JobPlan
 internal import LibAV
 internal import Media
 internal import FileSystem
 
 /// The check that the sources of a job are unchanged since planning.
-struct SourceCheck {
+package struct SourceCheck {
     private let plan: JobPlan
 
-    init(_ plan: JobPlan) { self.plan = plan }
+    package init(_ plan: JobPlan) { self.plan = plan }
 
     /// Throws if a source is missing or changed. `when` completes the message "the source changed …".
-    func check(when: String) throws {
+    package func check(when: String) throws {
         for (sequence, identity) in plan.imageSequences {
             try check("an image of the source", sequence.path, sequence.filesIdentity, identity, when)
         }

@@ -10,6 +10,11 @@ package struct JobPreview: Codable, Sendable {
         package var source: Thumbnail?
         /// Frame of the output; nil if it could not be read.
         package var output: Thumbnail?
+
+        package init(source: Thumbnail? = nil, output: Thumbnail? = nil) {
+            self.source = source
+            self.output = output
+        }
     }
 
     /// Frames of the first video track, at three times.
@@ -20,6 +25,16 @@ package struct JobPreview: Codable, Sendable {
     package var bitRate: BitRateCurve?
     /// Reasons why parts of the preview are missing. The job succeeds without them.
     package var problems: [String] = []
+
+    /// Creates a preview, which is empty by default.
+    package init(
+        pairs: [Pair] = [], waveform: Waveform? = nil, bitRate: BitRateCurve? = nil, problems: [String] = []
+    ) {
+        self.pairs = pairs
+        self.waveform = waveform
+        self.bitRate = bitRate
+        self.problems = problems
+    }
 }
 
 /// The creation of a preview from a finished output, before it is published.

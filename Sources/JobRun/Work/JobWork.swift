@@ -5,14 +5,14 @@ internal import Dispatch
 internal import JobPlan
 internal import LibAV
 internal import Locking
-internal import Media
+package import Media
 internal import FileSystem
 internal import Publishing
 
 /// The work of one job: executes the tasks of its graph, each after its dependencies.
 ///
 /// Unchecked `Sendable`: mutable state is accessed on `queue` only, or is protected by a mutex.
-final class JobWork: WorkHandle, @unchecked Sendable {
+package final class JobWork: WorkHandle, @unchecked Sendable {
     private let order: WorkOrder
     private let environment: MediaEnvironment
     private var plan: JobPlan { order.plan }
@@ -53,7 +53,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     private let onChecked: @Sendable (WorkFindings) -> Void
 
     /// Creates the work. Sources and unfinished outputs are opened in `environment`.
-    init(
+    package init(
         _ order: WorkOrder, in environment: MediaEnvironment,
         onChecked: @escaping @Sendable (WorkFindings) -> Void = { _ in }
     ) {
@@ -65,7 +65,7 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     }
 
     /// Starts the work. `completion` is called once, on a private queue.
-    func start(completion: @escaping @Sendable (WorkOutcome) -> Void) {
+    package func start(completion: @escaping @Sendable (WorkOutcome) -> Void) {
         queue.async { @Sendable in
             self.completion = completion
             self.configureAllocator()
@@ -74,11 +74,11 @@ final class JobWork: WorkHandle, @unchecked Sendable {
     }
 
     /// Cancels the current step. `completion` is still called.
-    func cancel() {
+    package func cancel() {
         cancellation.cancel()
     }
 
-    var progress: WorkProgress {
+    package var progress: WorkProgress {
         let (session, outputWork, input, completedLongTasks) = running.withLock {
             ($0.session, $0.outputWork, $0.input, $0.completedLongTasks)
         }

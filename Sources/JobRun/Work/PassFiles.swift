@@ -1,14 +1,14 @@
 internal import Glibc
 internal import LibAV
-internal import Locking
+package import Locking
 internal import Media
 internal import FileSystem
 
 /// A private folder for encoders' two-pass statistics. `deinit` removes it.
-final class PassFiles: Sendable {
+package final class PassFiles: Sendable {
     private let folder: String
     /// Folder in which the folders are created; the only one in which a worker can write.
-    static let base = Guarded(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")
+    package static let base = Guarded(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")
 
     init() throws {
         let base = Self.base.withLock { $0 }

@@ -5,7 +5,7 @@ internal import FileSystem
 internal import SystemPackage
 
 /// The classification of errors as transient or permanent.
-enum TransientErrors {
+package enum TransientErrors {
     /// Transient errors of file servers and networks. ENOSPC, EPERM and errors caused by the data are not transient.
     private static let codes: Set<Int32> = [
         EAGAIN, ESTALE, ETIMEDOUT, ENETDOWN, ENETUNREACH, ENETRESET, ECONNABORTED, ECONNRESET, ECONNREFUSED,
@@ -13,7 +13,7 @@ enum TransientErrors {
     ]
 
     /// Returns whether an error is transient, so that the job can be retried.
-    static func isTransient(_ error: any Error) -> Bool {
+    package static func isTransient(_ error: any Error) -> Bool {
         let number = (error as? MediaError)?.errnoValue ?? (error as? SystemError)?.code.rawValue
         guard let code = number else { return false }
         return codes.contains(code)

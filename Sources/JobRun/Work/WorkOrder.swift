@@ -17,13 +17,13 @@ package struct WorkOrder: Sendable {
     /// Whether the outputs already exist and only their expectations are evaluated.
     package var onlyEvaluates = false
     /// Called when the outputs are complete, before their previews are created.
-    var onChecked: @Sendable () -> Void = {}
+    package var onChecked: @Sendable () -> Void = {}
     /// Whether the process executes no other work at the same time.
-    var ownsProcess = false
+    package var ownsProcess = false
     /// Identity that distinguishes the order from others of the same worker.
-    let identity = Identity()
+    package let identity = Identity()
 
-    final class Identity: Sendable {}
+    package final class Identity: Sendable {}
 
     package init(
         plan: JobPlan, outputs: [TemporaryFile], scratch: TemporaryFile?, makesPreview: Bool = false
@@ -40,7 +40,7 @@ package struct WorkFindings: Codable, Sendable {
     /// Findings on each output, in the plan's order.
     package var outputs: [OutputFindings]
 
-    var isAsExpected: Bool { outputs.allSatisfy { $0.expectations.allSatisfy(\.holds) } }
+    package var isAsExpected: Bool { outputs.allSatisfy { $0.expectations.allSatisfy(\.holds) } }
 }
 
 /// The findings on one output.

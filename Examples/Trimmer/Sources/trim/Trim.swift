@@ -8,7 +8,7 @@ import TandemKit
         do {
             let request = try Request(CommandLine.arguments.dropFirst())
             let result = try await export(request)
-            print("\(request.output.path): \(result.duration) s, \(result.size) bytes")
+            print("\(request.output.path): \(result.duration) s, \(result.fileLength) bytes")
         } catch let error as UsageError {
             stop(error.message, status: 64)
         } catch is CancellationError {
@@ -19,7 +19,7 @@ import TandemKit
     }
 
     /// Exports the section of the request. Ctrl-C cancels the export, which then throws `CancellationError`.
-    private static func export(_ request: Request) async throws -> OutputResult {
+    private static func export(_ request: Request) async throws -> ExportResult {
         let session = ExportSession(asset: Asset(url: request.input), preset: request.preset)
         session.timeRange = request.range
         signal(SIGINT, SIG_IGN)

@@ -5,9 +5,11 @@ public import FoundationEssentials
 public import JobPlan
 public import JobRun
 internal import JobSpec
+internal import JobStages
 internal import LibAV
 internal import Locking
 public import Media
+internal import PlanWork
 
 /// Decoded and validated job files; corresponds to `tandem validate`, `plan` and `run` within this process.
 ///
@@ -21,7 +23,7 @@ public struct JobBatch: Sendable {
 
     /// Reads and validates job files. `variables` override the files' `vars`; environment variables of the process are
     /// not available to job files.
-    /// - Throws: `ExportError` with all errors, each at its location.
+    /// - Throws: `JobFileError` with all errors, each at its location.
     public init(
         contentsOf urls: [URL], variables: [String: String] = [:],
         environment: MediaEnvironment = MediaEnvironment()
@@ -39,7 +41,7 @@ public struct JobBatch: Sendable {
         }
         options.checkVariables(known: known, at: .argument("variables"), into: &sink)
         if urls.isEmpty { sink.error(.fileUnreadable, "no job file given", at: .argument("files")) }
-        checked = try ExportError.converting { () throws(Pipeline.Rejection) in
+        checked = try JobFileError.converting { () throws(Pipeline.Rejection) in
             try Pipeline.Loaded(files: files, diagnostics: sink).checked()
         }
         self.environment = environment
@@ -48,14 +50,14 @@ public struct JobBatch: Sendable {
 
     /// Probes the sources and plans all jobs (`tandem plan`); the plan's `refusals` contain jobs that can't be run.
     /// `only` contains the names of the jobs to plan; empty for all jobs.
-    /// - Throws: `ExportError` if this build rejects settings, or if destinations collide.
+    /// - Throws: `JobFileError` if this build rejects settings, or if destinations collide.
     public func plan(only: [String] = []) async throws -> PlannedBatch {
         try await DispatchQueue.global().result { try planNow(only) }
     }
 
     private func planNow(_ only: [String]) throws -> PlannedBatch {
         let state = RunState(isForced: false, environment: environment.sources)
-        let runnable = try ExportError.converting { () throws(Pipeline.Rejection) in
+        let runnable = try JobFileError.converting { () throws(Pipeline.Rejection) in
             try checked.opened(by: LocalProber(environment))
                 .planned(only: only, from: "only", memory: state).runnable()
         }
@@ -92,4 +94,10 @@ public struct PlannedBatch: Sendable {
             runner.cancel()
         }
     }
+}
+
+/// An observer that ignores all events.
+private struct NoObserver: RunObserver {
+    func jobStarted(_ plan: JobPlan) {}
+    func jobFinished(_ record: JobRecord) {}
 }

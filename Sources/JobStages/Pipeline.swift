@@ -1,6 +1,5 @@
 package import Diagnostics
 package import JobPlan
-package import JobRun
 package import JobSpec
 
 /// The stages from job files to a run: loaded → checked → opened → planned → runnable.
@@ -122,7 +121,8 @@ package enum Pipeline {
         package let diagnostics: DiagnosticSink
         /// Errors of the batch as a whole, such as destinations that collide or that are sources.
         package let conflicts: DiagnosticSink
-        fileprivate let prober: any SourceProber
+        /// The prober that the jobs were planned with.
+        package let prober: any SourceProber
 
         fileprivate init(_ result: BatchPlanner.Result, prober: any SourceProber) {
             (plan, files) = (result.plan, result.files)
@@ -139,12 +139,6 @@ package enum Pipeline {
             return warnings
         }
 
-        /// Returns the outputs that a run would create, with the reasons.
-        /// - Throws: `StateError` if the state can't be read.
-        package func forecast(_ state: RunState) throws(StateError) -> RunForecast {
-            try RunForecast(plan, files: files, state: state, prober: prober)
-        }
-
         /// - Throws: `Rejection` if outputs collide.
         package func runnable() throws(Rejection) -> Runnable {
             if conflicts.hasErrors { throw Rejection(diagnostics: conflicts, status: .invalidSpec) }
@@ -157,15 +151,5 @@ package enum Pipeline {
         package let planned: Planned
 
         fileprivate init(planned: Planned) { self.planned = planned }
-
-        /// Creates the runner of the plan. `performer` executes the work; `observer` receives the events.
-        package func runner(
-            _ policy: RunPolicy = RunPolicy(), state: RunState?, performer: any WorkPerformer,
-            observer: any RunObserver
-        ) -> BatchRunner {
-            BatchRunner(
-                plan: planned.plan, files: planned.files, policy: policy, state: state, performer: performer,
-                prober: planned.prober, observer: observer)
-        }
     }
 }

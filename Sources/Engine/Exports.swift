@@ -1,0 +1,2 @@
+// The stages are part of this module's interface.
+@_exported public import JobStages

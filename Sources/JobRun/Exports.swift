@@ -1,0 +1,2 @@
+// Outcomes, failures and work orders are part of this module's interface.
+@_exported public import PlanWork
