@@ -9,12 +9,6 @@ let house: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
 ]
 
-/// The part of Sources/JobRun that needs no state, workers or schedule, and that exports without job files use too.
-let planWork = [
-    "Work", "Batch/JobOutcome.swift", "Batch/Rule+ErrorKind.swift", "Publishing/JobWarnings.swift",
-    "Publishing/SourceCheck.swift",
-]
-
 // Targets depend only on targets of lower layers: `scripts/check-layers` reads the layers from the comments below, and
 // `swift build --explicit-target-dependency-import-check error` refuses imports of undeclared dependencies.
 let package = Package(
@@ -115,7 +109,7 @@ let package = Package(
                 "Locking", "Publishing", "CLinux",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            path: "Sources/JobRun", sources: planWork, swiftSettings: house),
+            path: "Sources/JobRun/Work", swiftSettings: house),
         // Layer 7: execution of batches
         .target(
             name: "JobRun",
@@ -126,7 +120,7 @@ let package = Package(
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            exclude: planWork, swiftSettings: house),
+            exclude: ["Work"], swiftSettings: house),
         // Layer 8: the commands, for the program and the library of job files
         .target(
             name: "Engine",
