@@ -17,7 +17,7 @@ public struct Diagnostic: Hashable, Codable, Sendable {
         /// Location that the note refers to; nil for a note about the message as a whole.
         public var range: SourceRange?
         /// Creates a note; without `range`, it refers to no location.
-        public init(_ message: String, at range: SourceRange? = nil) {
+        package init(_ message: String, at range: SourceRange? = nil) {
             self.message = message
             self.range = range
         }
@@ -56,7 +56,7 @@ public struct Diagnostic: Hashable, Codable, Sendable {
     }
 
     /// Creates a diagnostic. `notes` are followed by those of the context of `range`.
-    public init(
+    package init(
         _ severity: Severity, _ rule: Rule, _ message: String, at range: SourceRange, notes: [Note] = [],
         help: String? = nil, isEnvironment: Bool = false
     ) {

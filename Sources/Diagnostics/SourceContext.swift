@@ -26,7 +26,8 @@ public final class SourceContext: Sendable {
     public let parent: SourceContext?
 
     /// Creates a step within an enclosing step.
-    public init(_ kind: Kind, _ message: String, at range: SourceRange?, after parent: SourceContext? = nil) {
+    package init(_ kind: Kind, _ message: String, at range: SourceRange?, after parent: SourceContext? = nil)
+    {
         self.kind = kind
         self.message = message
         self.range = range

@@ -13,7 +13,7 @@ public struct SourceFile: Hashable, Sendable {
     private static let table = Guarded(Table())
 
     /// Creates a reference to a name, which is stored if it is new.
-    public init(_ name: String) {
+    package init(_ name: String) {
         number = Self.table.withLock { table in
             if let known = table.numbers[name.exact] { return known }
             let next = UInt32(table.names.count)

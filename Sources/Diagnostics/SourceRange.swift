@@ -13,13 +13,13 @@ public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertib
     }
 
     /// Creates a range in the file with a name.
-    public init(file: String, line: Int, column: Int, endLine: Int, endColumn: Int) {
+    package init(file: String, line: Int, column: Int, endLine: Int, endColumn: Int) {
         self.init(
             source: SourceFile(file), line: line, column: column, endLine: endLine, endColumn: endColumn)
     }
 
     /// Creates a range in a file whose name is already interned.
-    public init(source: SourceFile, line: Int, column: Int, endLine: Int, endColumn: Int) {
+    package init(source: SourceFile, line: Int, column: Int, endLine: Int, endColumn: Int) {
         self.source = source
         first = Position(line: Int32(clamping: line), column: Int32(clamping: column))
         last = Position(line: Int32(clamping: endLine), column: Int32(clamping: endColumn))
@@ -43,12 +43,12 @@ public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertib
     }
 
     /// Returns an empty range at the beginning of a file, for problems of the file as a whole.
-    public static func startOfFile(_ file: String) -> SourceRange {
+    package static func startOfFile(_ file: String) -> SourceRange {
         SourceRange(file: file, line: 1, column: 1, endLine: 1, endColumn: 1)
     }
 
     /// Returns the range of a command-line argument, which has a name and no lines.
-    public static func argument(_ name: String) -> SourceRange {
+    package static func argument(_ name: String) -> SourceRange {
         SourceRange(file: name, line: 0, column: 0, endLine: 0, endColumn: 0)
     }
 
@@ -59,7 +59,7 @@ public struct SourceRange: Hashable, Sendable, Comparable, CustomStringConvertib
     package var isDefault: Bool { context?.contains(.defaults) == true }
 
     /// Returns the same range in another context.
-    public func with(context: SourceContext?) -> SourceRange {
+    package func with(context: SourceContext?) -> SourceRange {
         var copy = self
         copy.context = context
         return copy

@@ -35,7 +35,7 @@ public final class PathRoot: Sendable {
 
     /// Calls `open(2)`, beneath the folder if there is a root. Returns -1 with EXDEV for a path that leaves the
     /// folder.
-    public func open(_ path: String, _ flags: Int32) -> Int32 {
+    package func open(_ path: String, _ flags: Int32) -> Int32 {
         guard let root = self.path else { return Glibc.open(path, flags) }
         guard path.utf8.elementsEqual(root.utf8) || path.hasExactPrefix(root + "/") else {
             errno = EXDEV

@@ -1,4 +1,5 @@
-// Re-exports the media library, and the public modules of plans and runs.
+// Re-exports the media library, and the public modules of job files, plans and runs.
+@_exported public import Diagnostics
 @_exported public import JobPlan
 @_exported public import JobRun
 @_exported public import PlanWork

@@ -1,3 +1,4 @@
+internal import Diagnostics
 internal import Dispatch
 internal import Errors
 internal import FileSystem

@@ -1,5 +1,4 @@
 // Re-exports all public modules of the library.
-@_exported public import Diagnostics
 @_exported public import Errors
 @_exported public import FileSystem
 @_exported public import JobSpec

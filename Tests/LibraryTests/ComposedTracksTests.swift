@@ -3,6 +3,8 @@ import TandemKit
 import TestSupport
 import Testing
 
+@testable import Media
+
 /// Tests outputs that are composed of several tracks of an asset (`AssetReaderVideoCompositionOutput`,
 /// `AssetReaderAudioMixOutput`).
 @Suite struct ComposedTracksTests {

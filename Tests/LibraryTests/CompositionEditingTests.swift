@@ -3,6 +3,8 @@ import TandemKit
 import TestSupport
 import Testing
 
+@testable import Media
+
 /// Insertions, removals and speed changes, compared with a model that is an array of frames.
 @Suite struct CompositionEditingTests {
     private typealias WalkGenerator = MisuseWalkTests.WalkGenerator

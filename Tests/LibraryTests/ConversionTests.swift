@@ -48,7 +48,7 @@ import Testing
                 }
             }
         }
-        return SampleBuffer(frame: try buffer.makeFrame(), pts: time, duration: duration, timeBase: unit)
+        return try SampleBuffer(pixelBuffer: buffer, pts: time, duration: duration, timeBase: unit)
     }
 
     /// Returns the color of a decoded pixel, with the matrix that the file declares.
@@ -257,7 +257,7 @@ import Testing
             do {
                 try input.append(
                     SampleBuffer(
-                        frame: try buffer.makeFrame(), pts: 0, duration: 1, timeBase: Rational(1, 25)))
+                        pixelBuffer: buffer, pts: 0, duration: 1, timeBase: Rational(1, 25)))
                 Issue.record("uyyvyy411 was accepted")
             } catch MediaError.unsupportedConversion(let track, let from, let to, _) {
                 #expect(
@@ -300,7 +300,7 @@ import Testing
                 }
                 try input.append(
                     SampleBuffer(
-                        frame: try buffer.makeFrame(), pts: 0, duration: 1, timeBase: Rational(1, 25)))
+                        pixelBuffer: buffer, pts: 0, duration: 1, timeBase: Rational(1, 25)))
             }
             if !mirrored, degrees % 360 != 0 {
                 let data = try file.stream("v:0", "side_data_list")["side_data_list"] as? [[String: Any]]

@@ -97,10 +97,10 @@ import Testing
         try reader.startReading()
         var (presented, first, isFirstKey) = (0, MediaTime?.none, false)
         while let sample = try output.copyNextSampleBuffer() {
-            let isHidden = sample.withPacket { $0.isDiscarded } ?? false
+            let isHidden = sample.isHidden
             if first == nil {
                 first = sample.presentationTime
-                isFirstKey = sample.withPacket { $0.isKey } ?? false
+                isFirstKey = sample.isKeyframe
             }
             #expect(isHidden == (sample.presentationTime < start))
             if !isHidden { presented += 1 }

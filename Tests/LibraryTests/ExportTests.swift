@@ -7,6 +7,7 @@ import TestSupport
 import Testing
 
 @testable import JobSpec
+@testable import LibAV
 @testable import Media
 
 /// Tests exports, presets, job files, still images, and readers that resume an interrupted read.

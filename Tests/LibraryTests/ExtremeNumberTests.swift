@@ -4,6 +4,9 @@ import TandemKit
 import TestSupport
 import Testing
 
+@testable import LibAV
+@testable import Media
+
 /// Public calls with extreme values of numeric parameters succeed or throw, and never trap.
 @Suite struct ExtremeNumberTests {
     private static let integers: [Int64] = [
@@ -172,7 +175,7 @@ import Testing
                     if isVideo {
                         try? input.append(
                             SampleBuffer(
-                                frame: buffer.makeFrame(), pts: own.value, duration: other.value,
+                                pixelBuffer: buffer, pts: own.value, duration: other.value,
                                 timeBase: Rational(1, own.timescale)))
                     } else {
                         try? input.append(

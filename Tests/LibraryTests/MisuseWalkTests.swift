@@ -4,6 +4,8 @@ import TandemKit
 import TestSupport
 import Testing
 
+@testable import Media
+
 /// Calls of the library's classes in random order, from several threads, succeed or throw, never trap or deadlock, and
 /// leave only complete files.
 @Suite struct MisuseWalkTests {
@@ -163,7 +165,7 @@ import Testing
                 try buffer.withPlane(Int.random(in: -1...4, using: &random)) { bytes, _ in
                     _ = bytes[bytes.count - 1]
                 }
-            case 35: _ = try buffer.makeFrame()
+            case 35: _ = try SampleBuffer(pixelBuffer: buffer, pts: 0, duration: 1, timeBase: Rational(1, 25))
             case 36: _ = try PixelBuffer(pixelFormat: .none, width: 4, height: 4)
             case 37:
                 _ = try PixelBuffer(

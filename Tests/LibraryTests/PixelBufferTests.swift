@@ -197,9 +197,8 @@ import Testing
             if number == 2 {
                 let wrong = try PixelBuffer(
                     pixelFormat: #require(PixelFormat(named: "uyyvyy411")), width: 64, height: 48)
-                let frame = try wrong.makeFrame()
                 try input.append(
-                    SampleBuffer(frame: frame, pts: 95, duration: 1, timeBase: Rational(1, 1000)))
+                    SampleBuffer(pixelBuffer: wrong, pts: 95, duration: 1, timeBase: Rational(1, 1000)))
                 while input.droppedSamples == 0 { await Task.yield() }
             }
             do {

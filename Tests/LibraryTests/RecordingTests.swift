@@ -3,6 +3,8 @@ import TandemKit
 import TestSupport
 import Testing
 
+@testable import Media
+
 /// Files that are published when writing starts: what has been recorded survives errors and kills.
 @Suite struct RecordingTests {
     static let containers = ["mp4", "mov", "mkv", "webm", "ts"]
@@ -59,7 +61,7 @@ import Testing
                     }
                     try input.append(
                         SampleBuffer(
-                            frame: try buffer.makeFrame(), pts: Int64(number), duration: 1,
+                            pixelBuffer: buffer, pts: Int64(number), duration: 1,
                             timeBase: Rational(1, 25)))
                 } else {
                     let samples = (0..<1920).map { sin(Float(number * 1920 + $0) * 0.06) * 0.3 }

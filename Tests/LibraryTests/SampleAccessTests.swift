@@ -248,7 +248,10 @@ import Testing
         #expect(try image.withPlane(0) { bytes, _ in bytes.baseAddress } == same)
         let packet = try SampleBuffer(
             data: [1, 2, 3], at: .zero, duration: .zero, isKey: true, timeBase: Rational(1, 25))
-        #expect(try packet.reference().withPacket { $0.isKey } == true)
+        let reference = try packet.reference()
+        #expect(reference.isKeyframe && !reference.isHidden)
+        #expect(reference.withData { Array($0) } == [1, 2, 3])
+        #expect(copy.withData { $0.count } == nil)
     }
 
     // MARK: Loading and asynchronous reading

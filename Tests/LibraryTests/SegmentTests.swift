@@ -69,7 +69,7 @@ import Testing
                 }
             }
         }
-        return SampleBuffer(frame: try buffer.makeFrame(), pts: time, duration: 1, timeBase: unit)
+        return try SampleBuffer(pixelBuffer: buffer, pts: time, duration: 1, timeBase: unit)
     }
 
     /// Appends frames or a tone to each input in turn, and finishes.

@@ -4,6 +4,8 @@ import TandemKit
 import TestSupport
 import Testing
 
+@testable import Media
+
 /// Orders of calls of a writer, samples that it rejects, and callers that serve several inputs.
 @Suite struct WriterCallTests {
     enum Stage: CaseIterable { case beforeAdding, beforeStarting, beforeTheSession, later }
@@ -99,7 +101,7 @@ import Testing
                     pixelFormat: #require(PixelFormat(named: "uyyvyy411")), width: 64, height: 48)
                 try video.append(
                     SampleBuffer(
-                        frame: try buffer.makeFrame(), pts: 3, duration: 1, timeBase: Rational(1, 25)))
+                        pixelBuffer: buffer, pts: 3, duration: 1, timeBase: Rational(1, 25)))
             case 1: try video.append(packet)
             case 2: try video.append(WriterSamples.audio(at: MediaTime(value: 3, timescale: 25)))
             case 3: try sound.append(packet)

@@ -26,7 +26,7 @@ enum WriterSamples {
                 for offset in bytes.indices { bytes[offset] = 128 }
             }
         }
-        return SampleBuffer(frame: try buffer.makeFrame(), pts: time, duration: 1, timeBase: Rational(1, 25))
+        return try SampleBuffer(pixelBuffer: buffer, pts: time, duration: 1, timeBase: Rational(1, 25))
     }
 
     static func audio(at time: MediaTime, count: Int = 1024) throws -> SampleBuffer {

@@ -59,7 +59,8 @@ import Testing
         defer { close(file) }
         let passed = PassedDescriptors()
         passed.add(file, for: "/nowhere/s.wav")
-        let sources = SourceEnvironment(descriptors: passed)
+        var sources = SourceEnvironment()
+        sources.descriptors = passed
         #expect(reason("/nowhere/s.wav", sources) == nil)
         guard case .file(.missing)? = reason("/nowhere/s.wav", SourceEnvironment()) else {
             Issue.record("the file was read without a passed descriptor")

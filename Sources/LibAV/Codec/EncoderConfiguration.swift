@@ -58,7 +58,7 @@ public struct EncoderConfiguration: Hashable, Codable, Sendable {
     /// Number of threads; 0 for the encoder's choice.
     public var threads = 0
     /// Pass of two-pass encoding; nil for single-pass encoding.
-    public var pass: EncoderPass?
+    package var pass: EncoderPass?
 
     /// Creates a configuration without optional settings.
     public init(encoder: String, mediaType: MediaType, timeBase: Rational) {
@@ -69,7 +69,7 @@ public struct EncoderConfiguration: Hashable, Codable, Sendable {
 
     /// Returns the configuration with the number of threads that is best for the encoder, unless one is set.
     /// `sourceBitsPerPixel` is the compressed size of the source per pixel, in bits; 0 if unknown.
-    public func withThreads(cores: Int, sourceBitsPerPixel: Double = 0) -> EncoderConfiguration {
+    package func withThreads(cores: Int, sourceBitsPerPixel: Double = 0) -> EncoderConfiguration {
         let model = EncoderModel.of(encoder)
         guard threads == 0,
             let suiting = model.threads(cores, sourceBitsPerPixel, value(at: model.presetOption))
@@ -91,7 +91,7 @@ public struct EncoderParameters: Hashable, Codable, Sendable {
 
 extension EncoderConfiguration {
     /// Options in the syntax of the `ffmpeg` command, for messages.
-    public var optionsText: String {
+    package var optionsText: String {
         let lists = parameters.map { list in
             "\(list.option)=" + list.entries.map { "\($0.key)=\($0.value)" }.joined(separator: ":")
         }
@@ -110,7 +110,7 @@ extension EncoderConfiguration {
 }
 
 /// A pass of two-pass encoding.
-public enum EncoderPass: Hashable, Codable, Sendable {
+package enum EncoderPass: Hashable, Codable, Sendable {
     /// The analysis pass. `statistics` is the path to which encoders with a statistics file write.
     case first(statistics: String)
     /// The encoding pass, with the statistics of the first one: at the same path, or as text for encoders

@@ -1,7 +1,7 @@
 /// A filter of a graph, and the connections of its inputs.
 package struct FilterNode: Hashable, Sendable {
     /// The source of an input.
-    public enum Source: Hashable, Sendable {
+    package enum Source: Hashable, Sendable {
         /// The input of the graph at an index.
         case input(Int)
         /// The output of the node at an index, which must be an earlier one.

@@ -18,7 +18,7 @@ public struct FilterStep: Hashable, Codable, Sendable {
 
     /// Returns a filter that changes the volume of audio in double precision. `gain` is an expression in
     /// libavfilter's syntax (`0.5`, `-6dB`).
-    public static func volume(_ gain: String) -> FilterStep {
+    package static func volume(_ gain: String) -> FilterStep {
         FilterStep("volume", ["volume": gain, "precision": "double"])
     }
 }
@@ -32,7 +32,7 @@ public struct FilterChain: Hashable, Codable, Sendable, CustomStringConvertible 
     public init(_ steps: [FilterStep]) { self.steps = steps }
 
     /// Returns the chain with other filters appended.
-    public func followed(by other: [FilterStep]) -> FilterChain { FilterChain(steps + other) }
+    package func followed(by other: [FilterStep]) -> FilterChain { FilterChain(steps + other) }
 
     /// The chain in libavfilter's syntax, for display. Values with special characters are quoted.
     public var description: String {

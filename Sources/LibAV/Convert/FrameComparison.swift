@@ -2,7 +2,7 @@ internal import CFFmpeg
 internal import Glibc
 
 /// A similarity metric of frames, which libavfilter computes.
-public enum SimilarityMetric: String, Codable, Hashable, Sendable, CaseIterable {
+package enum SimilarityMetric: String, Codable, Hashable, Sendable, CaseIterable {
     /// Structural similarity from 0 to 1 (`ssim`).
     case ssim
     /// Peak signal-to-noise ratio in dB (`psnr`).

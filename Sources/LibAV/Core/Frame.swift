@@ -4,11 +4,11 @@ internal import CFFmpeg
 /// reference-counted, so that several frames can share them.
 ///
 /// Unchecked `Sendable`: the noncopyable value is the only owner of the pointer.
-public struct Frame: ~Copyable, @unchecked Sendable {
+package struct Frame: ~Copyable, @unchecked Sendable {
     let raw: UnsafeMutablePointer<AVFrame>
 
     /// Creates a frame without buffers (`av_frame_alloc`).
-    public init() throws(AVError) {
+    package init() throws(AVError) {
         guard let raw = av_frame_alloc() else { throw .outOfMemory("av_frame_alloc") }
         self.raw = raw
     }
@@ -19,7 +19,7 @@ public struct Frame: ~Copyable, @unchecked Sendable {
     }
 
     /// Allocates an audio frame with space for `samples` samples per channel.
-    public static func audio(
+    package static func audio(
         format: SampleFormat, layout: ChannelLayout, sampleRate: Int32, samples: Int32
     ) throws(AVError) -> Frame {
         let frame = try Frame()
@@ -32,7 +32,7 @@ public struct Frame: ~Copyable, @unchecked Sendable {
     }
 
     /// Allocates a video frame with uninitialized pixels.
-    public static func video(format: PixelFormat, width: Int, height: Int) throws(AVError) -> Frame {
+    package static func video(format: PixelFormat, width: Int, height: Int) throws(AVError) -> Frame {
         let frame = try Frame()
         frame.raw.pointee.format = format.av.rawValue
         frame.raw.pointee.width = Int32(clamping: width)
@@ -43,63 +43,63 @@ public struct Frame: ~Copyable, @unchecked Sendable {
 
     /// Calls `body` with the writable bytes of the first plane of audio, which contains all channels if samples are
     /// interleaved. Returns nil if the frame contains no samples.
-    public func withSamples<R>(_ body: (UnsafeMutableRawBufferPointer) throws -> R) rethrows -> R? {
+    package func withSamples<R>(_ body: (UnsafeMutableRawBufferPointer) throws -> R) rethrows -> R? {
         guard sampleCount > 0, let bytes = raw.pointee.data.0 else { return nil }
         return try body(UnsafeMutableRawBufferPointer(start: bytes, count: bytesOfSamples))
     }
 
     /// Returns another frame that shares this one's buffers (`av_frame_ref`).
-    public func reference() throws(AVError) -> Frame {
+    package func reference() throws(AVError) -> Frame {
         let copy = try Frame()
         try check(av_frame_ref(copy.raw, raw), "av_frame_ref")
         return copy
     }
 
     /// Replaces the frame's buffers by a reference to those of another (`av_frame_ref`).
-    public func assign(_ other: borrowing Frame) throws(AVError) {
+    package func assign(_ other: borrowing Frame) throws(AVError) {
         av_frame_unref(raw)
         try check(av_frame_ref(raw, other.raw), "av_frame_ref")
     }
 
     /// Presentation time in the time base of the frame's producer; `noTimestamp` if unknown.
-    public var pts: Int64 {
+    package var pts: Int64 {
         get { raw.pointee.pts }
         nonmutating set { raw.pointee.pts = newValue }
     }
     /// The decoder's estimate of the presentation time, for frames without `pts`.
-    public var bestEffortPTS: Int64 { raw.pointee.best_effort_timestamp }
+    package var bestEffortPTS: Int64 { raw.pointee.best_effort_timestamp }
     /// Duration in the time base of `pts`; 0 if unknown.
-    public var duration: Int64 {
+    package var duration: Int64 {
         get { tandem_frame_duration(raw) }
         nonmutating set { tandem_frame_set_duration(raw, newValue) }
     }
     /// Returns the metadata value that a filter added under a key (`AVFrame.metadata`); nil if there is none.
-    public func metadata(_ key: String) -> String? {
+    package func metadata(_ key: String) -> String? {
         av_dict_get(raw.pointee.metadata, key, nil, 0).map { String(cString: $0.pointee.value) }
     }
 
     /// Width in pixels; 0 for audio.
-    public var width: Int { Int(raw.pointee.width) }
+    package var width: Int { Int(raw.pointee.width) }
     /// Height in pixels; 0 for audio.
-    public var height: Int { Int(raw.pointee.height) }
+    package var height: Int { Int(raw.pointee.height) }
     /// Samples per channel; 0 for video.
-    public var sampleCount: Int { Int(raw.pointee.nb_samples) }
+    package var sampleCount: Int { Int(raw.pointee.nb_samples) }
     /// Samples per second; 0 for video.
-    public var sampleRate: Int32 { raw.pointee.sample_rate }
+    package var sampleRate: Int32 { raw.pointee.sample_rate }
     /// The pixel format; meaningless for audio.
-    public var pixelFormat: PixelFormat { PixelFormat(AVPixelFormat(rawValue: raw.pointee.format)) }
+    package var pixelFormat: PixelFormat { PixelFormat(AVPixelFormat(rawValue: raw.pointee.format)) }
     /// The sample format; meaningless for video.
-    public var sampleFormat: SampleFormat { SampleFormat(AVSampleFormat(rawValue: raw.pointee.format)) }
+    package var sampleFormat: SampleFormat { SampleFormat(AVSampleFormat(rawValue: raw.pointee.format)) }
     /// The channel layout of audio; meaningless for video.
-    public var channelLayout: ChannelLayout { ChannelLayout(raw.pointee.ch_layout) }
+    package var channelLayout: ChannelLayout { ChannelLayout(raw.pointee.ch_layout) }
     /// The pixel aspect ratio; 0/1 if unknown.
-    public var sampleAspectRatio: Rational { Rational(raw.pointee.sample_aspect_ratio) }
+    package var sampleAspectRatio: Rational { Rational(raw.pointee.sample_aspect_ratio) }
     /// The color properties of the frame; unspecified ones are nil.
-    public var color: ColorDescription { ColorDescription(frame: raw) }
+    package var color: ColorDescription { ColorDescription(frame: raw) }
     /// Whether the frame is interlaced (`AV_FRAME_FLAG_INTERLACED`).
-    public var isInterlaced: Bool { tandem_frame_is_interlaced(raw) != 0 }
+    package var isInterlaced: Bool { tandem_frame_is_interlaced(raw) != 0 }
     /// The field order of an interlaced frame; nil for a progressive one.
-    public var fieldOrder: FieldOrder? {
+    package var fieldOrder: FieldOrder? {
         guard isInterlaced else { return nil }
         return tandem_frame_is_top_field_first(raw) != 0 ? .topFirst : .bottomFirst
     }
@@ -110,7 +110,7 @@ public struct Frame: ~Copyable, @unchecked Sendable {
     /// Whether the decoder hasn't reached a random-access point yet (`AV_FRAME_FLAG_CORRUPT`, H.264).
     package var lacksReferences: Bool { raw.pointee.flags & AV_FRAME_FLAG_CORRUPT != 0 }
     /// Whether the frame contains closed captions (CEA-608 or 708 in ATSC A/53).
-    public var hasCaptions: Bool { av_frame_get_side_data(raw, AV_FRAME_DATA_A53_CC) != nil }
+    package var hasCaptions: Bool { av_frame_get_side_data(raw, AV_FRAME_DATA_A53_CC) != nil }
     /// Elements of the display matrix in the frame's side data, such as the orientation of a camera image; nil
     /// without a matrix.
     package var displayMatrix: [Int32]? {
@@ -121,9 +121,9 @@ public struct Frame: ~Copyable, @unchecked Sendable {
     }
     /// Whether the decoder reports errors in the frame (`decode_error_flags`). Frames that precede the first keyframe
     /// are not marked.
-    public var isDamaged: Bool { raw.pointee.decode_error_flags != 0 }
+    package var isDamaged: Bool { raw.pointee.decode_error_flags != 0 }
     /// Size of all planes in bytes, without the padding of rows.
-    public var byteCount: Int {
+    package var byteCount: Int {
         if width > 0 {
             let format = AVPixelFormat(rawValue: raw.pointee.format)
             return Int(max(0, av_image_get_buffer_size(format, raw.pointee.width, raw.pointee.height, 1)))
@@ -132,13 +132,13 @@ public struct Frame: ~Copyable, @unchecked Sendable {
     }
 
     /// Clears the frame type of the source, so that the encoder chooses the type.
-    public func clearPictureType() { raw.pointee.pict_type = AV_PICTURE_TYPE_NONE }
+    package func clearPictureType() { raw.pointee.pict_type = AV_PICTURE_TYPE_NONE }
 
     /// Requests that the encoder codes the frame as a keyframe.
     package func requestKeyframe() { raw.pointee.pict_type = AV_PICTURE_TYPE_I }
 
     /// Narrows audio to `count` samples from `start` on, by moving pointers, without copying.
-    public func narrow(start: Int, count: Int) {
+    package func narrow(start: Int, count: Int) {
         guard start >= 0, start <= sampleCount, count >= 0, count <= sampleCount - start else { return }
         if start > 0 {
             let planes = audioPlaneCount
@@ -156,7 +156,7 @@ public struct Frame: ~Copyable, @unchecked Sendable {
     }
 
     /// Calls `body` with the bytes and the stride of a plane. Returns nil if the plane doesn't exist.
-    public func withPlane<R>(_ index: Int, _ body: (UnsafeRawBufferPointer, _ stride: Int) -> R) -> R? {
+    package func withPlane<R>(_ index: Int, _ body: (UnsafeRawBufferPointer, _ stride: Int) -> R) -> R? {
         guard let data = planeBytes(index) else { return nil }
         let stride = withUnsafeBytes(of: raw.pointee.linesize) {
             Int($0.bindMemory(to: Int32.self)[index])

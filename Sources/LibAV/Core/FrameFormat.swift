@@ -1,20 +1,20 @@
 internal import CFFmpeg
 
 /// The format of video frames: size, pixel format, pixel aspect ratio and color properties.
-public struct FrameFormat: Hashable, Codable, Sendable {
+package struct FrameFormat: Hashable, Codable, Sendable {
     /// Width in pixels.
-    public var width: Int
+    package var width: Int
     /// Height in pixels.
-    public var height: Int
+    package var height: Int
     /// Pixel format (`AVPixelFormat`).
-    public var format: PixelFormat
+    package var format: PixelFormat
     /// Pixel aspect ratio; 0/1 if unknown.
-    public var sampleAspectRatio: Rational
+    package var sampleAspectRatio: Rational
     /// Color properties; unspecified ones are nil.
-    public var color: ColorDescription
+    package var color: ColorDescription
 
     /// Creates a format from its properties.
-    public init(
+    package init(
         width: Int, height: Int, format: PixelFormat, sampleAspectRatio: Rational, color: ColorDescription
     ) {
         self.width = width

@@ -2,22 +2,22 @@ internal import CFFmpeg
 internal import Synchronization
 
 /// A flag that interrupts blocking reads (`AVIOInterruptCB`), shared between a reader and the code that cancels it.
-public final class InterruptFlag: Sendable {
+package final class InterruptFlag: Sendable {
     private let flag = Atomic<Bool>(false)
     /// Flags that count as this one.
     private let others: [InterruptFlag]
 
     /// Creates a flag that is not raised.
-    public init() { others = [] }
+    package init() { others = [] }
 
     /// Creates a flag that also counts as raised once one of the others is.
     package init(joining others: [InterruptFlag]) { self.others = others }
 
     /// Raises the flag, which can't be lowered again.
-    public func raise() { flag.store(true, ordering: .releasing) }
+    package func raise() { flag.store(true, ordering: .releasing) }
 
     /// Whether the flag was raised.
-    public var isRaised: Bool {
+    package var isRaised: Bool {
         flag.load(ordering: .acquiring) || others.contains(where: \.isRaised)
     }
 

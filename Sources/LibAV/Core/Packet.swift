@@ -5,11 +5,11 @@ internal import Glibc
 /// several packets can share it.
 ///
 /// Unchecked `Sendable`: the noncopyable value is the only owner of the pointer.
-public struct Packet: ~Copyable, @unchecked Sendable {
+package struct Packet: ~Copyable, @unchecked Sendable {
     let raw: UnsafeMutablePointer<AVPacket>
 
     /// Creates a packet without data (`av_packet_alloc`).
-    public init() throws(AVError) {
+    package init() throws(AVError) {
         guard let raw = av_packet_alloc() else { throw .outOfMemory("av_packet_alloc") }
         self.raw = raw
     }
@@ -20,7 +20,7 @@ public struct Packet: ~Copyable, @unchecked Sendable {
     }
 
     /// Creates a packet with a copy of the bytes and the padding that decoders require (`av_new_packet`).
-    public static func of(_ bytes: [UInt8]) throws(AVError) -> Packet {
+    package static func of(_ bytes: [UInt8]) throws(AVError) -> Packet {
         let packet = try Packet()
         try check(av_new_packet(packet.raw, Int32(clamping: bytes.count)), "av_new_packet")
         bytes.withUnsafeBytes { own in
@@ -30,7 +30,7 @@ public struct Packet: ~Copyable, @unchecked Sendable {
     }
 
     /// Creates a packet with all bytes of a source. Throws if the source is larger than 2 GiB or became shorter.
-    public static func of(_ source: any ByteSource) throws(AVError) -> Packet {
+    package static func of(_ source: any ByteSource) throws(AVError) -> Packet {
         let packet = try Packet()
         guard let size = Int32(exactly: source.size) else {
             throw AVError(code: tandem_einval, operation: "av_new_packet", detail: "too many bytes")
@@ -50,12 +50,12 @@ public struct Packet: ~Copyable, @unchecked Sendable {
     }
 
     /// Calls `body` with the packet's data, which is valid only during the call.
-    public func withBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
+    package func withBytes<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
         try body(UnsafeRawBufferPointer(start: raw.pointee.data, count: raw.pointee.data == nil ? 0 : size))
     }
 
     /// Removes `first` bytes at the start and `last` bytes at the end, without moving data in memory.
-    public func trim(first: Int, last: Int) {
+    package func trim(first: Int, last: Int) {
         let first = min(max(0, first), size)
         let rest = min(max(0, last), size - first)
         guard raw.pointee.data != nil else { return }
@@ -65,14 +65,14 @@ public struct Packet: ~Copyable, @unchecked Sendable {
 
     /// Returns another packet that shares this one's data (`av_packet_ref`). Appending to one doesn't affect the
     /// other.
-    public func reference() throws(AVError) -> Packet {
+    package func reference() throws(AVError) -> Packet {
         let copy = try Packet()
         try check(av_packet_ref(copy.raw, raw), "av_packet_ref")
         return copy
     }
 
     /// Appends the data of another packet (`av_grow_packet`).
-    public func append(_ other: borrowing Packet) throws(AVError) {
+    package func append(_ other: borrowing Packet) throws(AVError) {
         let (own, added) = (size, other.size)
         guard added > 0, let bytes = other.raw.pointee.data else { return }
         try check(av_grow_packet(raw, Int32(clamping: added)), "av_grow_packet")
@@ -80,68 +80,68 @@ public struct Packet: ~Copyable, @unchecked Sendable {
     }
 
     /// Copies timestamps, flags and side data of another packet (`av_packet_copy_props`).
-    public func copyProperties(of other: borrowing Packet) throws(AVError) {
+    package func copyProperties(of other: borrowing Packet) throws(AVError) {
         try check(av_packet_copy_props(raw, other.raw), "av_packet_copy_props")
     }
 
     /// Whether the packet contains new extradata (`AV_PKT_DATA_NEW_EXTRADATA`).
-    public var changesParameters: Bool { newHeaders != nil }
+    package var changesParameters: Bool { newHeaders != nil }
 
     /// The extradata that applies from this packet on; nil if the packet contains none.
-    public var newHeaders: [UInt8]? {
+    package var newHeaders: [UInt8]? {
         var size = 0
         guard let bytes = av_packet_get_side_data(raw, AV_PKT_DATA_NEW_EXTRADATA, &size) else { return nil }
         return Array(UnsafeBufferPointer(start: bytes, count: size))
     }
 
     /// Size of the side data in bytes.
-    public var sideDataSize: Int {
+    package var sideDataSize: Int {
         (0..<Int(max(0, raw.pointee.side_data_elems))).reduce(0) { $0 + Int(raw.pointee.side_data[$1].size) }
     }
 
     /// Presentation time in the stream's time base; `noTimestamp` if unknown.
-    public var pts: Int64 {
+    package var pts: Int64 {
         get { raw.pointee.pts }
         nonmutating set { raw.pointee.pts = newValue }
     }
     /// Decoding time in the stream's time base; `noTimestamp` if unknown.
-    public var dts: Int64 {
+    package var dts: Int64 {
         get { raw.pointee.dts }
         nonmutating set { raw.pointee.dts = newValue }
     }
     /// Duration in the stream's time base; 0 if unknown.
-    public var duration: Int64 {
+    package var duration: Int64 {
         get { raw.pointee.duration }
         nonmutating set { raw.pointee.duration = newValue }
     }
     /// Index of the packet's stream.
-    public var streamIndex: Int {
+    package var streamIndex: Int {
         get { Int(raw.pointee.stream_index) }
         nonmutating set { raw.pointee.stream_index = Int32(clamping: newValue) }
     }
     /// Number that the reader assigned to the packet; copied by `reference()` (`AVPacket.opaque`). Default: 0.
-    public var number: Int {
+    package var number: Int {
         get { Int(bitPattern: raw.pointee.opaque) }
         nonmutating set { raw.pointee.opaque = UnsafeMutableRawPointer(bitPattern: newValue) }
     }
     /// Size of the data in bytes.
-    public var size: Int { Int(raw.pointee.size) }
+    package var size: Int { Int(raw.pointee.size) }
     /// Whether the packet is a keyframe (`AV_PKT_FLAG_KEY`).
-    public var isKey: Bool { raw.pointee.flags & AV_PKT_FLAG_KEY != 0 }
+    package var isKey: Bool { raw.pointee.flags & AV_PKT_FLAG_KEY != 0 }
     /// Marks the packet as a keyframe (`AV_PKT_FLAG_KEY`).
-    public func markKey() { raw.pointee.flags |= AV_PKT_FLAG_KEY }
+    package func markKey() { raw.pointee.flags |= AV_PKT_FLAG_KEY }
     /// Whether the packet is decoded as a reference but not presented, such as before the start of an edit
     /// (`AV_PKT_FLAG_DISCARD`).
-    public var isDiscarded: Bool { raw.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
+    package var isDiscarded: Bool { raw.pointee.flags & AV_PKT_FLAG_DISCARD != 0 }
     /// Marks the packet as decoded but not presented (`AV_PKT_FLAG_DISCARD`).
     package func markDiscarded() { raw.pointee.flags |= AV_PKT_FLAG_DISCARD }
     /// Clears `AV_PKT_FLAG_DISCARD`, so that the packet is presented regardless of an edit list.
     package func clearDiscard() { raw.pointee.flags &= ~AV_PKT_FLAG_DISCARD }
     /// Whether the demuxer has marked the packet as damaged (`AV_PKT_FLAG_CORRUPT`).
-    public var isCorrupt: Bool { raw.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
+    package var isCorrupt: Bool { raw.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
 
     /// Number of decoded samples to drop at the start and at the end (`AV_PKT_DATA_SKIP_SAMPLES`).
-    public var skippedSamples: (start: Int, end: Int) {
+    package var skippedSamples: (start: Int, end: Int) {
         var size = 0
         guard let data = av_packet_get_side_data(raw, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 10 else {
             return (0, 0)
@@ -152,7 +152,7 @@ public struct Packet: ~Copyable, @unchecked Sendable {
 
     /// Sets the number of decoded samples to drop at the start (encoder delay) and at the end (padding of the last
     /// packet).
-    public func setSkippedSamples(start: UInt32 = 0, end: UInt32 = 0) throws(AVError) {
+    package func setSkippedSamples(start: UInt32 = 0, end: UInt32 = 0) throws(AVError) {
         guard let data = av_packet_new_side_data(raw, AV_PKT_DATA_SKIP_SAMPLES, 10) else {
             throw .outOfMemory("av_packet_new_side_data")
         }
@@ -164,7 +164,7 @@ public struct Packet: ~Copyable, @unchecked Sendable {
     }
 
     /// Clears the number of samples to drop at the start. The number at the end is unchanged.
-    public func presentFromStart() {
+    package func presentFromStart() {
         var size = 0
         guard let data = av_packet_get_side_data(raw, AV_PKT_DATA_SKIP_SAMPLES, &size), size >= 10 else {
             return
@@ -173,14 +173,14 @@ public struct Packet: ~Copyable, @unchecked Sendable {
     }
 
     /// Whether the packet has no data and contains the final extradata of an encoder.
-    public var isHeader: Bool {
+    package var isHeader: Bool {
         var size = 0
         return self.size == 0 && av_packet_get_side_data(raw, AV_PKT_DATA_NEW_EXTRADATA, &size) != nil
     }
 
     /// Creates a packet without data that contains a codec's extradata (`AV_PKT_DATA_NEW_EXTRADATA`), like the last
     /// one of FLAC's encoder.
-    public static func containing(header: [UInt8]) throws(AVError) -> Packet {
+    package static func containing(header: [UInt8]) throws(AVError) -> Packet {
         let packet = try Packet()
         guard let data = av_packet_new_side_data(packet.raw, AV_PKT_DATA_NEW_EXTRADATA, header.count) else {
             throw .outOfMemory("av_packet_new_side_data")

@@ -50,7 +50,7 @@ public struct Rational: Hashable, Codable, Sendable, CustomStringConvertible {
     /// Converts a value from this time base to another (`av_rescale_q`), rounded to the nearest integer, half away
     /// from zero. Results are clamped to an eighth of `Int64.max`, so that sums of a few don't overflow. An unknown
     /// timestamp remains unknown.
-    public func rescale(_ value: Int64, to other: Rational) -> Int64 {
+    package func rescale(_ value: Int64, to other: Rational) -> Int64 {
         if self == other || value == noTimestamp { return value }
         guard isPositive, other.isPositive else { return noTimestamp }
         let most = Int64.max / 8

@@ -1,5 +1,5 @@
 /// The method for determining a file's codec parameters (`avformat_find_stream_info`).
-public enum StreamDiscovery: Sendable {
+package enum StreamDiscovery: Sendable {
     /// Decodes some frames of each track.
     case decoding
     /// Decodes nothing if the header contains everything that reading requires (mp4, mov): the codec parameters are

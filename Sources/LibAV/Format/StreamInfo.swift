@@ -99,12 +99,12 @@ extension MetadataEntry {
 }
 
 /// An item of side data that applies to a whole stream (`AVPacketSideData`).
-public struct StreamSideData: Hashable, Sendable {
+package struct StreamSideData: Hashable, Sendable {
     let type: UInt32
     /// Stable short name: `displaymatrix`, `mastering`, `cll`, `dovi`, or FFmpeg's name of the type.
-    public let kind: String
+    package let kind: String
     /// Data in FFmpeg's memory layout.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
 }
 
 /// A chapter of a container.
@@ -126,7 +126,7 @@ extension StreamSideData {
     }
 
     /// Returns a display matrix of nine numbers.
-    public static func displayMatrix(_ matrix: [Int32]) -> StreamSideData {
+    package static func displayMatrix(_ matrix: [Int32]) -> StreamSideData {
         StreamSideData(
             type: displayMatrixType, kind: "displaymatrix", bytes: matrix.withUnsafeBytes { Array($0) })
     }

@@ -23,16 +23,16 @@ package struct VideoHeaders: Hashable, Sendable {
     }
 
     /// Color properties as code points of ISO/IEC 23091-2.
-    public struct Color: Hashable, Sendable {
+    package struct Color: Hashable, Sendable {
         /// Code point of the primaries.
-        public var primaries: UInt32
+        package var primaries: UInt32
         /// Code point of the transfer function.
-        public var transfer: UInt32
+        package var transfer: UInt32
         /// Code point of the matrix.
-        public var matrix: UInt32
+        package var matrix: UInt32
 
         /// Creates color properties from code points.
-        public init(primaries: UInt32, transfer: UInt32, matrix: UInt32) {
+        package init(primaries: UInt32, transfer: UInt32, matrix: UInt32) {
             (self.primaries, self.transfer, self.matrix) = (primaries, transfer, matrix)
         }
     }

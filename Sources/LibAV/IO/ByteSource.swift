@@ -1,6 +1,6 @@
 /// The bytes of a source file, read by offset. Sources are accessed only through this protocol, so that a playlist or
 /// a reference inside a file can't cause another file to be read. Used by one owner at a time.
-public protocol ByteSource: AnyObject {
+package protocol ByteSource: AnyObject {
     /// Size of the source in bytes.
     var size: Int64 { get }
     /// Reads bytes from an offset. Returns the number of bytes read, which may be less than the buffer's size; 0 at
@@ -13,10 +13,10 @@ public protocol ByteSource: AnyObject {
 
 extension ByteSource {
     /// Default: nil, for sources without a file.
-    public var failure: AVError? { nil }
+    package var failure: AVError? { nil }
 
     /// Returns `count` bytes from an offset; nil if there are fewer, or if they can't be read.
-    public func bytes(at offset: Int64, _ count: Int) -> [UInt8]? {
+    package func bytes(at offset: Int64, _ count: Int) -> [UInt8]? {
         var bytes = [UInt8](repeating: 0, count: count)
         let isWhole = bytes.withUnsafeMutableBytes { buffer in
             var done = 0

@@ -1,6 +1,6 @@
 internal import CFFmpeg
-public import Glibc
-public import FileSystem
+package import Glibc
+package import FileSystem
 internal import Synchronization
 
 /// The reason why a path can't be read as a media file, determined before FFmpeg reads any byte of the file.
@@ -19,7 +19,7 @@ public enum FileSourceProblem: Hashable, Sendable {
     case system(Int32)
 
     /// Creates the reason for an error of `open(2)` beneath a root.
-    public init(errno code: Int32, beneath root: PathRoot) {
+    package init(errno code: Int32, beneath root: PathRoot) {
         switch code {
         case ENOENT: self = .missing
         case EXDEV where root.path != nil: self = .outsideRoot
@@ -29,17 +29,17 @@ public enum FileSourceProblem: Hashable, Sendable {
 }
 
 /// A source file that is read through a descriptor (`pread`).
-public final class FileSource: ByteSource, Sendable {
+package final class FileSource: ByteSource, Sendable {
     private let descriptor: Int32
     private let ownsDescriptor: Bool
     /// Size of the file when it was opened, in bytes.
-    public let size: Int64
+    package let size: Int64
     private let interrupt: InterruptFlag
     /// First error of `pread` as an `AVERROR`; 0 if there was none.
     private let failureCode = Atomic<Int32>(0)
 
     /// Creates a source on a descriptor that another object owns and must keep open. Returns nil if `fstat` fails.
-    public init?(borrowing descriptor: Int32) {
+    package init?(borrowing descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
         self.descriptor = descriptor
@@ -49,7 +49,7 @@ public final class FileSource: ByteSource, Sendable {
     }
 
     /// Attributes of the file (`fstat`); nil on failure.
-    public var status: stat? {
+    package var status: stat? {
         var status = stat()
         return fstat(descriptor, &status) == 0 ? status : nil
     }
@@ -90,7 +90,7 @@ public final class FileSource: ByteSource, Sendable {
     deinit { if ownsDescriptor { close(descriptor) } }
 
     /// Reads bytes (`pread`). Returns their number; 0 at the end.
-    public func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(AVError) -> Int {
+    package func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(AVError) -> Int {
         if interrupt.isRaised { throw AVError(code: tandem_exit, operation: "pread") }
         while true {
             let count = pread(descriptor, buffer.baseAddress, buffer.count, off_t(offset))
@@ -103,7 +103,7 @@ public final class FileSource: ByteSource, Sendable {
     }
 
     /// First read error; nil if there was none.
-    public var failure: AVError? {
+    package var failure: AVError? {
         let code = failureCode.load(ordering: .relaxed)
         return code == 0 ? nil : AVError(code: code, operation: "pread")
     }

@@ -47,13 +47,13 @@ public struct InputError: TandemError, Hashable {
     public var reason: Reason
 
     /// Creates an error for a path or URL.
-    public init(path: String, reason: Reason) {
+    package init(path: String, reason: Reason) {
         self.path = path
         self.reason = reason
     }
 
     /// Explanation in one line for the user, without the path.
-    public var explanation: String {
+    package var explanation: String {
         switch reason {
         case .file(.missing): "no such file"
         case .file(.directory): "is a directory, not a media file"

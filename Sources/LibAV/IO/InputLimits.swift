@@ -10,9 +10,9 @@ public struct InputLimits: Hashable, Sendable {
     public var analyzeDuration: Int64 = 10_000_000
 
     /// Maximum number of chapters of a file.
-    public static let maxChapters = 100_000
+    package static let maxChapters = 100_000
     /// Maximum number of tags of a file, and of each of its tracks.
-    public static let maxTags = 100_000
+    package static let maxTags = 100_000
 
     /// Creates the default limits.
     public init() {}

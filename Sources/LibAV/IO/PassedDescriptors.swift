@@ -3,7 +3,7 @@ internal import Glibc
 internal import Locking
 
 /// Open file descriptors by path, possibly received from another process, for a process that can't open files itself.
-public final class PassedDescriptors: Sendable {
+package final class PassedDescriptors: Sendable {
     private struct State: Sendable {
         var files: [ExactString: Int32] = [:]
         /// Descriptors that this object owns, by path. `order` contains the paths in the order in which they were
@@ -21,15 +21,15 @@ public final class PassedDescriptors: Sendable {
 
     /// Creates an empty set. `fetch` is called for a path without a descriptor. It may wait until a descriptor is
     /// added, and returns whether to search for the path again.
-    public init(fetch: @escaping @Sendable (_ path: String) -> Bool = { _ in false }) { self.fetch = fetch }
+    package init(fetch: @escaping @Sendable (_ path: String) -> Bool = { _ in false }) { self.fetch = fetch }
 
     /// Adds a descriptor for a path, which the caller must keep open until `revoke`.
-    public func add(_ descriptor: Int32, for path: String) {
+    package func add(_ descriptor: Int32, for path: String) {
         state.withLock { $0.files[path.exact] = descriptor }
     }
 
     /// Adds a descriptor for a path, which this object owns. It is closed after 128 others were added.
-    public func addOwned(_ descriptor: Int32, for path: String) {
+    package func addOwned(_ descriptor: Int32, for path: String) {
         let unused = state.withLock { state -> [Int32] in
             if state.isOver { return [descriptor] }
             // Only the oldest descriptor is closed: readers that requested the latest ones may not have duplicated
@@ -50,7 +50,7 @@ public final class PassedDescriptors: Sendable {
 
     /// Removes all descriptors, so that they may be closed and their numbers reused. Later readers open the file at
     /// the path, if permitted.
-    public func revoke() {
+    package func revoke() {
         let revoked = state.withLock { state in
             defer { (state.files, state.owned, state.order, state.isOver) = ([:], [:], [], true) }
             return Array(state.owned.values)

@@ -8,7 +8,7 @@ public struct SourceEnvironment: Sendable {
     /// Whether sources may be URLs. Network access of job files and media is checked only by this property.
     public var allowsNetwork: Bool
     /// Descriptors of files that this process can't open itself; nil if all files are opened by path.
-    public var descriptors: PassedDescriptors?
+    package var descriptors: PassedDescriptors?
     /// Resource limits for opening and decoding sources.
     public var limits: InputLimits
     /// A flag that interrupts reads of all sources; nil for none.
@@ -16,17 +16,15 @@ public struct SourceEnvironment: Sendable {
 
     /// Creates an environment. By default, any file and no URL is accessible.
     public init(
-        root: PathRoot = .anywhere, allowsNetwork: Bool = false, descriptors: PassedDescriptors? = nil,
-        limits: InputLimits = InputLimits()
+        root: PathRoot = .anywhere, allowsNetwork: Bool = false, limits: InputLimits = InputLimits()
     ) {
         self.root = root
         self.allowsNetwork = allowsNetwork
-        self.descriptors = descriptors
         self.limits = limits
     }
 
     /// Opens a path, or a URL if network access is allowed. Reads fail once `interrupt` is raised.
-    public func open(
+    package func open(
         _ location: String, interrupt: InterruptFlag = InterruptFlag()
     ) throws(InputError) -> any ByteSource {
         guard SourceLocation.isRemote(location) else { return try file(location, interrupt: interrupt) }
@@ -41,7 +39,7 @@ public struct SourceEnvironment: Sendable {
 
     /// Opens a file, or duplicates the descriptor that was passed for its path. Reads fail once `interrupt` is
     /// raised.
-    public func file(
+    package func file(
         _ path: String, interrupt: InterruptFlag = InterruptFlag()
     ) throws(InputError) -> FileSource {
         try FileSource(path: path, descriptors: descriptors, root: root, interrupt: joined(interrupt))

@@ -2,21 +2,21 @@ internal import CFFmpeg
 
 /// The declaration of an option of a filter or an encoder (`AVOption`). It is read from the constant `AVClass` of the
 /// library, without creating a filter or an encoder.
-public struct OptionInfo: Sendable {
+package struct OptionInfo: Sendable {
     /// The type of an option's value (`AVOptionType`).
-    public enum Kind: Sendable {
+    package enum Kind: Sendable {
         case flags, integer, real, boolean, string, rational, imageSize, frameRate, pixelFormat, sampleFormat,
             duration, color, channelLayout, dictionary, other
     }
 
     /// Name of the option in FFmpeg.
-    public let name: String
+    package let name: String
     /// The type of an option's value (`AVOptionType`).
-    public let kind: Kind
+    package let kind: Kind
     /// Bounds of a numeric value; infinite if the option declares none.
-    public let range: ClosedRange<Double>
+    package let range: ClosedRange<Double>
     /// Names of the constants that the option accepts; empty if there are none.
-    public let constants: [String]
+    package let constants: [String]
 
     /// Returns an option of a class or its children by name (`av_opt_find`); nil if it doesn't exist.
     static func find(_ name: String, in type: UnsafePointer<AVClass>) -> OptionInfo? {

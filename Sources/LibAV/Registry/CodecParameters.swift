@@ -3,7 +3,7 @@ internal import CFFmpeg
 /// The parameters of a track's packets (`AVCodecParameters`), which don't change after initialization.
 ///
 /// Unchecked `Sendable`: only the initializers write to the pointee.
-public final class CodecParameters: @unchecked Sendable {
+package final class CodecParameters: @unchecked Sendable {
     let raw: UnsafeMutablePointer<AVCodecParameters>
 
     init(copying source: UnsafePointer<AVCodecParameters>) throws(AVError) {
@@ -19,7 +19,7 @@ public final class CodecParameters: @unchecked Sendable {
     }
 
     /// Returns parameters of uncompressed frames, for generated sources.
-    public static func rawVideo(
+    package static func rawVideo(
         width: Int, height: Int, pixelFormat: PixelFormat, sampleAspectRatio: Rational = Rational(1, 1),
         color: ColorDescription = ColorDescription()
     ) throws(AVError) -> CodecParameters {
@@ -42,7 +42,7 @@ public final class CodecParameters: @unchecked Sendable {
     }
 
     /// Returns parameters of uncompressed audio, for generated sources.
-    public static func rawAudio(_ format: AudioFormat) throws(AVError) -> CodecParameters {
+    package static func rawAudio(_ format: AudioFormat) throws(AVError) -> CodecParameters {
         var parameters = AVCodecParameters()
         parameters.codec_type = AVMEDIA_TYPE_AUDIO
         parameters.codec_id = av_get_pcm_codec(format.sampleFormat.av, -1)
@@ -56,7 +56,7 @@ public final class CodecParameters: @unchecked Sendable {
     }
 
     /// Returns parameters of coded video. Throws if `codec` isn't a video codec, or if the size is invalid.
-    public static func video(
+    package static func video(
         codec: String, width: Int, height: Int, pixelFormat: PixelFormat, extradata: [UInt8]
     ) throws(AVError) -> CodecParameters {
         var parameters = AVCodecParameters()
@@ -78,7 +78,7 @@ public final class CodecParameters: @unchecked Sendable {
 
     /// Returns parameters of coded audio. `frameSize` is the number of samples per packet; 0 if it varies. Throws if
     /// `codec` isn't an audio codec, or without a sample rate or channels.
-    public static func audio(
+    package static func audio(
         codec: String, format: AudioFormat, frameSize: Int, extradata: [UInt8]
     ) throws(AVError) -> CodecParameters {
         var parameters = AVCodecParameters()
@@ -101,7 +101,7 @@ public final class CodecParameters: @unchecked Sendable {
     }
 
     /// Returns parameters of text subtitles without codec headers. Throws if `codec` isn't a subtitle codec.
-    public static func subtitles(codec: String) throws(AVError) -> CodecParameters {
+    package static func subtitles(codec: String) throws(AVError) -> CodecParameters {
         var parameters = AVCodecParameters()
         (parameters.codec_id, parameters.codec_type) = (try id(of: codec, .subtitle), AVMEDIA_TYPE_SUBTITLE)
         parameters.format = -1
@@ -126,16 +126,16 @@ public final class CodecParameters: @unchecked Sendable {
     }
 
     /// Size of `extradata` in bytes.
-    public var extradataSize: Int { Int(max(0, raw.pointee.extradata_size)) }
+    package var extradataSize: Int { Int(max(0, raw.pointee.extradata_size)) }
     /// Codec headers, as stored in the container; empty if there are none.
-    public var extradata: [UInt8] {
+    package var extradata: [UInt8] {
         guard let bytes = raw.pointee.extradata, raw.pointee.extradata_size > 0 else { return [] }
         return Array(UnsafeBufferPointer(start: bytes, count: Int(raw.pointee.extradata_size)))
     }
 
     /// Returns the parameters with other codec headers. A nil `level` keeps the level. `codecTag` is a four-character
     /// code; nil lets the muxer choose it.
-    public func with(extradata: [UInt8], level: Int?, codecTag: String?) throws(AVError) -> CodecParameters {
+    package func with(extradata: [UInt8], level: Int?, codecTag: String?) throws(AVError) -> CodecParameters {
         let copy = try CodecParameters(copying: raw)
         let padding = Int(AV_INPUT_BUFFER_PADDING_SIZE)
         guard let memory = av_mallocz(extradata.count + padding) else { throw .outOfMemory("av_mallocz") }
@@ -162,7 +162,7 @@ public final class CodecParameters: @unchecked Sendable {
     }
 
     /// Returns the parameters with the profile of synchronous KLV metadata (`FF_PROFILE_KLVA_SYNC`).
-    public func asSynchronousMetadata() throws(AVError) -> CodecParameters {
+    package func asSynchronousMetadata() throws(AVError) -> CodecParameters {
         let copy = try CodecParameters(copying: raw)
         copy.raw.pointee.profile = FF_PROFILE_KLVA_SYNC
         return copy
@@ -176,19 +176,19 @@ public final class CodecParameters: @unchecked Sendable {
     }
 
     /// Media type; `data` for unknown types.
-    public var mediaType: MediaType { MediaType(raw.pointee.codec_type) }
+    package var mediaType: MediaType { MediaType(raw.pointee.codec_type) }
     /// Name of the codec (`h264`); `none` if unknown.
-    public var codecName: String { String(cString: avcodec_get_name(raw.pointee.codec_id)) }
+    package var codecName: String { String(cString: avcodec_get_name(raw.pointee.codec_id)) }
     /// Name of the profile (`High`); nil if FFmpeg has no name for it.
-    public var profileName: String? {
+    package var profileName: String? {
         avcodec_profile_name(raw.pointee.codec_id, raw.pointee.profile).map { String(cString: $0) }
     }
     /// Profile in FFmpeg's numbering (`FF_PROFILE_…`); nil if unknown.
     package var profile: Int? { raw.pointee.profile >= 0 ? Int(raw.pointee.profile) : nil }
     /// Level in the codec's numbering (41 for H.264's 4.1); nil if unknown.
-    public var level: Int? { raw.pointee.level >= 0 ? Int(raw.pointee.level) : nil }
+    package var level: Int? { raw.pointee.level >= 0 ? Int(raw.pointee.level) : nil }
     /// Four-character code in the container; nil if there is none or it isn't printable.
-    public var codecTag: String? {
+    package var codecTag: String? {
         let tag = raw.pointee.codec_tag
         guard tag != 0 else { return nil }
         let bytes = (0..<4).map { UInt8(truncatingIfNeeded: tag >> (8 * UInt32($0))) }
@@ -196,36 +196,36 @@ public final class CodecParameters: @unchecked Sendable {
         return String(decoding: bytes, as: UTF8.self)
     }
     /// Bitrate in bits/s; 0 if unknown.
-    public var bitRate: Int64 { raw.pointee.bit_rate }
+    package var bitRate: Int64 { raw.pointee.bit_rate }
     /// Coded width in pixels.
-    public var width: Int { Int(raw.pointee.width) }
+    package var width: Int { Int(raw.pointee.width) }
     /// Coded height in pixels.
-    public var height: Int { Int(raw.pointee.height) }
+    package var height: Int { Int(raw.pointee.height) }
     /// Pixel format; `none` if unknown.
-    public var pixelFormat: PixelFormat { PixelFormat(AVPixelFormat(rawValue: raw.pointee.format)) }
+    package var pixelFormat: PixelFormat { PixelFormat(AVPixelFormat(rawValue: raw.pointee.format)) }
     /// Sample format; `none` if unknown.
-    public var sampleFormat: SampleFormat { SampleFormat(AVSampleFormat(rawValue: raw.pointee.format)) }
+    package var sampleFormat: SampleFormat { SampleFormat(AVSampleFormat(rawValue: raw.pointee.format)) }
     /// Samples per second; 0 for video.
-    public var sampleRate: Int32 { raw.pointee.sample_rate }
+    package var sampleRate: Int32 { raw.pointee.sample_rate }
     /// Channel layout of audio; without channels for video.
-    public var channelLayout: ChannelLayout { ChannelLayout(raw.pointee.ch_layout) }
+    package var channelLayout: ChannelLayout { ChannelLayout(raw.pointee.ch_layout) }
     /// Number of samples per packet; 0 if it varies.
-    public var frameSize: Int { Int(raw.pointee.frame_size) }
+    package var frameSize: Int { Int(raw.pointee.frame_size) }
     /// Returns the number of samples that a packet of `count` bytes decodes to (`av_get_audio_frame_duration2`); 0 if
     /// it depends on the packet's contents.
-    public func sampleCount(ofBytes count: Int) -> Int {
+    package func sampleCount(ofBytes count: Int) -> Int {
         Int(av_get_audio_frame_duration2(raw, Int32(clamping: count)))
     }
     /// Number of samples of encoder delay at the start, which are not presented.
-    public var initialPadding: Int { Int(raw.pointee.initial_padding) }
+    package var initialPadding: Int { Int(raw.pointee.initial_padding) }
     /// Number of frames by which decoding order may precede presentation order (`video_delay`).
-    public var reorderDelay: Int { Int(raw.pointee.video_delay) }
+    package var reorderDelay: Int { Int(raw.pointee.video_delay) }
     /// Pixel aspect ratio; 0/1 if unspecified.
-    public var sampleAspectRatio: Rational { Rational(raw.pointee.sample_aspect_ratio) }
+    package var sampleAspectRatio: Rational { Rational(raw.pointee.sample_aspect_ratio) }
     /// Color properties; unspecified ones are nil.
-    public var color: ColorDescription { ColorDescription(parameters: raw.pointee) }
+    package var color: ColorDescription { ColorDescription(parameters: raw.pointee) }
     /// Whether frames are interlaced; nil if unknown.
-    public var isInterlaced: Bool? {
+    package var isInterlaced: Bool? {
         switch raw.pointee.field_order {
         case AV_FIELD_UNKNOWN: nil
         case AV_FIELD_PROGRESSIVE: false
@@ -233,21 +233,21 @@ public final class CodecParameters: @unchecked Sendable {
         }
     }
     /// Field order; nil for progressive frames, and if unknown.
-    public var fieldOrder: FieldOrder? { FieldOrder(raw.pointee.field_order) }
+    package var fieldOrder: FieldOrder? { FieldOrder(raw.pointee.field_order) }
     /// Size of one PCM sample of all channels in bytes; 0 for other codecs (`av_get_bits_per_sample`).
-    public var bytesPerFrame: Int {
+    package var bytesPerFrame: Int {
         guard traits.isCutAtSamples else { return 0 }
         return Int(av_get_bits_per_sample(raw.pointee.codec_id)) / 8
             * max(0, Int(raw.pointee.ch_layout.nb_channels))
     }
     /// Whether the compression is lossless (`AV_CODEC_PROP_LOSSLESS` without `AV_CODEC_PROP_LOSSY`).
-    public var isLossless: Bool {
+    package var isLossless: Bool {
         guard let descriptor = avcodec_descriptor_get(raw.pointee.codec_id) else { return false }
         return descriptor.pointee.props & (AV_CODEC_PROP_LOSSLESS | AV_CODEC_PROP_LOSSY)
             == AV_CODEC_PROP_LOSSLESS
     }
     /// Whether this build contains an allowed decoder (`InputLimits.decoders`).
-    public var isDecodable: Bool {
+    package var isDecodable: Bool {
         let type = raw.pointee.codec_type
         guard type == AVMEDIA_TYPE_VIDEO || type == AVMEDIA_TYPE_AUDIO else {
             return avcodec_find_decoder(raw.pointee.codec_id) != nil

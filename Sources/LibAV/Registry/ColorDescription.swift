@@ -25,9 +25,9 @@ public struct ColorDescription: Hashable, Codable, Sendable {
     }
 
     /// Whether the transfer function is an HDR one (PQ, HLG).
-    public var isHighRange: Bool { transfer.map { Self.isHighRange($0) } ?? false }
+    package var isHighRange: Bool { transfer.map { Self.isHighRange($0) } ?? false }
     /// Returns whether a transfer function is an HDR one (PQ, HLG).
-    public static func isHighRange(_ transfer: String) -> Bool {
+    package static func isHighRange(_ transfer: String) -> Bool {
         transfer == "smpte2084" || transfer == "arib-std-b67"
     }
 
@@ -112,7 +112,7 @@ public struct ColorDescription: Hashable, Codable, Sendable {
     }
 
     /// A color property with a list of names (`names(of:)`).
-    public enum Part: Sendable, CaseIterable {
+    package enum Part: Sendable, CaseIterable {
         /// The color primaries.
         case primaries
         /// The transfer function.
@@ -141,7 +141,7 @@ public struct ColorDescription: Hashable, Codable, Sendable {
     }
 
     /// Returns the supported names of a color property.
-    public static func names(of part: Part) -> [String] {
+    package static func names(of part: Part) -> [String] {
         switch part {
         case .primaries: primariesNames
         case .transfer: transferNames
@@ -150,18 +150,18 @@ public struct ColorDescription: Hashable, Codable, Sendable {
     }
 
     /// Returns the name of the matrix that players assume if none is declared: BT.709 for HD sizes, otherwise BT.601.
-    public static func defaultMatrix(width: Int, height: Int) -> String {
+    package static func defaultMatrix(width: Int, height: Int) -> String {
         width >= 1280 || height > 576 ? "bt709" : "smpte170m"
     }
 
     /// Returns whether two names denote the same matrix. FFmpeg has two names for BT.601.
-    public static func isSameMatrix(_ one: String?, _ other: String?) -> Bool {
+    package static func isSameMatrix(_ one: String?, _ other: String?) -> Bool {
         let names = ["smpte170m", "bt470bg"]
         return one == other || one.map(names.contains) == true && other.map(names.contains) == true
     }
 
     /// Returns libswscale's name of a matrix; nil if libswscale doesn't support it.
-    public static func scaleName(ofMatrix name: String?) -> String? {
+    package static func scaleName(ofMatrix name: String?) -> String? {
         guard let name else { return nil }
         return [
             "bt709": "bt709", "bt470bg": "bt601", "smpte170m": "bt601", "fcc": "fcc",
@@ -172,7 +172,7 @@ public struct ColorDescription: Hashable, Codable, Sendable {
 
     /// Filter that converts frames to these properties (`zscale`); nil if no property is specified. The properties of
     /// the frames are the input properties.
-    public var conversionFilter: FilterStep? {
+    package var conversionFilter: FilterStep? {
         let parts = [("primaries", primaries), ("transfer", transfer), ("matrix", matrix)].compactMap {
             name, value in value.map { MetadataEntry(key: name, value: $0) }
         }
@@ -181,7 +181,7 @@ public struct ColorDescription: Hashable, Codable, Sendable {
 
     /// Filters that convert HDR to these properties by tone mapping in linear light, with white at 100 nits
     /// (`zscale`, `tonemap`). `defaultRange` applies if the description has no range.
-    public func toneMappingFilters(defaultRange: String?) -> [FilterStep] {
+    package func toneMappingFilters(defaultRange: String?) -> [FilterStep] {
         var target = FilterStep("zscale", ["transfer": transfer ?? "bt709"])
         if let matrix { target.options.append(MetadataEntry(key: "matrix", value: matrix)) }
         target.options.append(

@@ -1,22 +1,22 @@
 internal import CFFmpeg
 
 /// The capabilities of an encoder of this build (`AVCodec`).
-public struct EncoderInfo: Sendable {
+package struct EncoderInfo: Sendable {
     /// Name of the encoder in FFmpeg.
-    public let name: String
+    package let name: String
     /// Name of the codec in FFmpeg.
-    public let codecName: String
+    package let codecName: String
     /// Supported pixel formats; empty for any.
-    public let pixelFormats: [PixelFormat]
+    package let pixelFormats: [PixelFormat]
     /// Supported sample formats; empty for any.
-    public let sampleFormats: [SampleFormat]
+    package let sampleFormats: [SampleFormat]
     /// Supported sample rates; empty for any.
-    public let sampleRates: [Int32]
+    package let sampleRates: [Int32]
     /// Supported channel layouts; empty for any.
-    public let layouts: [ChannelLayout]
+    package let layouts: [ChannelLayout]
 
     /// Looks up an encoder by name; nil if this build doesn't contain it.
-    public init?(named name: String) {
+    package init?(named name: String) {
         LogBridge.install()
         guard let codec = avcodec_find_encoder_by_name(name) else { return nil }
         self.name = name
@@ -42,7 +42,7 @@ public struct EncoderInfo: Sendable {
     }
 
     /// Returns the declaration of a private option; nil if the encoder has no such option.
-    public func option(_ option: String) -> OptionInfo? {
+    package func option(_ option: String) -> OptionInfo? {
         guard let codec = avcodec_find_encoder_by_name(name), let type = codec.pointee.priv_class else {
             return nil
         }

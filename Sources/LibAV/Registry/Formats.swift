@@ -39,7 +39,7 @@ public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible 
     }
 
     /// Names of the most common formats, for suggestions.
-    public static let commonNames = [
+    package static let commonNames = [
         "yuv420p", "yuv422p", "yuv444p", "yuv420p10le", "yuv422p10le", "yuv444p10le", "yuvj420p",
         "nv12", "gray", "rgb24",
     ]
@@ -83,14 +83,14 @@ public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible 
             || description.hasPrefix("xyz")
     }
     /// Whether the format's name implies full range, as `yuvj420p` does.
-    public var isFullRangeByName: Bool { description.hasPrefix("yuvj") }
+    package var isFullRangeByName: Bool { description.hasPrefix("yuvj") }
     /// Equivalent format whose name doesn't imply full range.
-    public var withoutRangeByName: PixelFormat {
+    package var withoutRangeByName: PixelFormat {
         isFullRangeByName ? PixelFormat(named: "yuv" + description.dropFirst(4)) ?? self : self
     }
     /// Whether players assume full range if none is declared. This applies to formats whose name implies it, RGB and
     /// grayscale.
-    public var isFullRangeByDefault: Bool {
+    package var isFullRangeByDefault: Bool {
         isFullRangeByName || isRGB || description.hasPrefix("gray") || description.hasPrefix("ya")
     }
     /// Bits per component; 8 if unknown.
@@ -128,7 +128,7 @@ public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible 
     }
     /// Returns the format to which a conversion loses least (`avcodec_find_best_pix_fmt_of_list`). Returns this
     /// format if the list is empty.
-    public func nearest(of formats: [PixelFormat]) -> PixelFormat? {
+    package func nearest(of formats: [PixelFormat]) -> PixelFormat? {
         if formats.isEmpty || formats.contains(self) { return self }
         var list = formats.map(\.av)
         list.append(AV_PIX_FMT_NONE)
@@ -185,7 +185,7 @@ public struct SampleFormat: Hashable, Codable, Sendable, CustomStringConvertible
     public static var u8: SampleFormat { SampleFormat(AV_SAMPLE_FMT_U8) }
 
     /// Returns the format to which a conversion loses least. Returns this format if the list is empty.
-    public func nearest(of formats: [SampleFormat]) -> SampleFormat? {
+    package func nearest(of formats: [SampleFormat]) -> SampleFormat? {
         if formats.isEmpty || formats.contains(self) { return self }
         let packed = SampleFormat(av_get_packed_sample_fmt(av))
         if let same = formats.first(where: { SampleFormat(av_get_packed_sample_fmt($0.av)) == packed }) {
@@ -250,7 +250,7 @@ public struct ChannelLayout: Hashable, Codable, Sendable, CustomStringConvertibl
     public static var stereo: ChannelLayout { ChannelLayout(defaultFor: 2) }
 
     /// Whether the layout assigns speaker positions to its channels. A mere channel count doesn't.
-    public var isSpecified: Bool {
+    package var isSpecified: Bool {
         var layout = AVChannelLayout()
         guard av_channel_layout_from_string(&layout, description) >= 0 else { return false }
         defer { av_channel_layout_uninit(&layout) }
@@ -258,7 +258,7 @@ public struct ChannelLayout: Hashable, Codable, Sendable, CustomStringConvertibl
     }
 
     /// The layout if it assigns speaker positions, otherwise the default layout for its channel count.
-    public var specified: ChannelLayout { isSpecified ? self : ChannelLayout(defaultFor: channels) }
+    package var specified: ChannelLayout { isSpecified ? self : ChannelLayout(defaultFor: channels) }
 
     /// Speaker positions as a bit mask (`AV_CH_…`); 0 without positions.
     private var speakers: UInt64 {
@@ -282,13 +282,13 @@ public struct ChannelLayout: Hashable, Codable, Sendable, CustomStringConvertibl
     }
 
     /// Returns whether the layout contains all speaker positions of another layout.
-    public func contains(_ other: ChannelLayout) -> Bool {
+    package func contains(_ other: ChannelLayout) -> Bool {
         other.speakers != 0 && other.commonChannels(in: self) == other.channels
     }
 
     /// Returns the layout that preserves the most channels at their positions, with as few additional channels as
     /// possible; nil if the list is empty.
-    public func nearest(of layouts: [ChannelLayout]) -> ChannelLayout? {
+    package func nearest(of layouts: [ChannelLayout]) -> ChannelLayout? {
         if layouts.contains(self) { return self }
         let best = layouts.filter { candidate in
             !layouts.contains { commonChannels(in: $0) > commonChannels(in: candidate) }

@@ -2,7 +2,7 @@ package import LibAV
 package import Publishing
 
 /// Format of an animation; the raw value is its name in job files.
-public enum AnimationFormat: String, Codable, CaseIterable, Sendable {
+package enum AnimationFormat: String, Codable, CaseIterable, Sendable {
     /// GIF, with one palette for all still images.
     case gif
     /// Animated WebP.
@@ -17,7 +17,7 @@ public enum AnimationFormat: String, Codable, CaseIterable, Sendable {
     }
 
     /// Supported durations of a still image. Players slow down shorter ones.
-    public var lengths: ClosedRange<MediaTime> {
+    package var lengths: ClosedRange<MediaTime> {
         switch self {
         case .gif: MediaTime(value: 2, timescale: 100)...MediaTime(value: 65_535, timescale: 100)
         case .webp: MediaTime(value: 10, timescale: 1000)...MediaTime(value: 0xff_ffff, timescale: 1000)
@@ -25,7 +25,7 @@ public enum AnimationFormat: String, Codable, CaseIterable, Sendable {
     }
 
     /// Whether all still images must be passed to `AnimationWriter.analyze(_:)` before the first one is added.
-    public var needsAnalysis: Bool { self == .gif }
+    package var needsAnalysis: Bool { self == .gif }
 
     /// Creates a writer to `file`, which must be empty. The encoder's `configuration` determines size and pixel format
     /// of the still images.

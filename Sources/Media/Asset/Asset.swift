@@ -1,6 +1,6 @@
 internal import Dispatch
 public import FoundationEssentials
-public import LibAV
+package import LibAV
 internal import Locking
 
 /// Method by which an asset's times are determined.
@@ -46,11 +46,18 @@ public final class Asset: Sendable {
     private let loading = Guarded(Loading())
     private let queue = DispatchQueue(label: "tandem.asset")
 
+    /// Creates an asset without opening its source.
+    public convenience init(
+        _ source: Source, timing: AssetTiming = .fast, environment: MediaEnvironment
+    ) {
+        self.init(source, timing: timing, environment: environment, discovery: .decoding)
+    }
+
     /// Creates an asset without opening its source. `discovery`: effort for detecting codec parameters; the cache is
     /// used only with `.decoding`.
-    public init(
+    package init(
         _ source: Source, timing: AssetTiming = .fast, environment: MediaEnvironment,
-        discovery: StreamDiscovery = .decoding
+        discovery: StreamDiscovery
     ) {
         self.discovery = discovery
         self.source = source

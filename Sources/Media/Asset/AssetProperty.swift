@@ -75,7 +75,7 @@ public struct AssetChapter: Hashable, Codable, Sendable {
 
 extension [AssetChapter] {
     /// Returns the chapters that start before `end`, each ending at `end` at the latest; all chapters if `end` is nil.
-    public func ending(at end: MediaTime?) -> [AssetChapter] {
+    package func ending(at end: MediaTime?) -> [AssetChapter] {
         guard let end else { return self }
         return filter { $0.timeRange.start < end }.map {
             AssetChapter(
@@ -104,7 +104,7 @@ public struct AssetContents: Sendable {
     public let isDurationExact: Bool
     /// Timestamp in the file that corresponds to time zero of the asset: the earliest start, unless the container's
     /// times start at zero (mp4, mov, Matroska).
-    public let timeZero: MediaTime
+    package let timeZero: MediaTime
     /// Metadata of the file as a whole.
     public let metadata: [MetadataEntry]
     /// Chapters on the asset's time line.

@@ -21,40 +21,40 @@ public struct TrackEdit: Hashable, Codable, Sendable {
 /// A track of an asset (AVFoundation's `AVAssetTrack`), as a value.
 public struct AssetTrack: Sendable {
     /// The properties that plans use, also available for predicted tracks.
-    public let description: TrackDescription
+    package let description: TrackDescription
     /// Codec parameters and sample format (AVFoundation's `formatDescriptions`).
     public let format: FormatDescription
     /// Duration of one audio sample, if the track's time base can't represent sample positions: Matroska's
     /// milliseconds, or a transport stream's 90 kHz. Otherwise nil; always nil for mp4 and mov.
-    public let sampleTimeBase: Rational?
+    package let sampleTimeBase: Rational?
     /// End of the edit list, which the media may exceed; nil if no edit list limits the track.
-    public let editEnd: MediaTime?
+    package let editEnd: MediaTime?
     /// Start of the presentation of a fragmented track, for which libavformat also returns the hidden packets before
     /// it; nil if none is declared, and for tracks of unfragmented files.
-    public let editStart: MediaTime?
+    package let editStart: MediaTime?
     /// Edits in order; empty if the container has no edit list.
     public let edits: [TrackEdit]
     /// Media time at which the presentation starts, in ticks, if a tag rather than an edit list declares it; the
     /// track's times count from there. Nil if no tag applies.
-    public let mediaOrigin: Int64?
+    package let mediaOrigin: Int64?
     /// Whether the index starts with packets that an edit list hides entirely.
-    public let hidesFirstPackets: Bool
+    package let hidesFirstPackets: Bool
     /// Whether an edit list hides packets between presented ones, whose frames may refer to the hidden ones.
-    public let hidesInnerPackets: Bool
+    package let hidesInnerPackets: Bool
     /// Whether decoding times don't increase, as with edits that repeat media or fragments that overlap, or exceed
     /// presentation times.
-    public let isUnordered: Bool
+    package let isUnordered: Bool
     /// Shift of the timestamps of a track with reordered frames but without composition offsets
     /// (`LostCompositionTimes`), in its time base; nil if the container's presentation times are complete.
     let lostTimesShift: Int64?
     /// Whether some packets require other headers than the track's, as in concatenated files.
-    public let changesHeaders: Bool
+    package let changesHeaders: Bool
     /// Encoder delay that an MP3 file declares; nil in containers with edit lists, and if none is declared.
-    public let hiddenStart: MediaTime?
+    package let hiddenStart: MediaTime?
     /// Tags of the track in the container.
     public let metadata: [MetadataEntry]
     /// Global side data, such as mastering display metadata.
-    public let sideData: [StreamSideData]
+    package let sideData: [StreamSideData]
 
     /// Creates a track of a source, and adds the states (`TrackDescription.hiddenBeginning` and others) to its
     /// description.
@@ -120,7 +120,7 @@ public struct AssetTrack: Sendable {
     /// Whether `timeRange` was measured, or comes from the container's index.
     public var isTimeRangeExact: Bool { description.isExact }
     /// Whether the end of `timeRange` is specific to the track; otherwise it is the end of the file.
-    public var hasOwnDuration: Bool { description.hasOwnDuration }
+    package var hasOwnDuration: Bool { description.hasOwnDuration }
     /// Number of presented samples; nil if only a measurement can determine it.
     public var sampleCount: Int? { description.sampleCount }
     /// Average frame rate in frames per second; nil if unknown.
@@ -134,13 +134,13 @@ public struct AssetTrack: Sendable {
     /// Dispositions by libavformat's names.
     public var disposition: Set<String> { Set(description.disposition) }
     /// Dolby Vision profile; nil for other video.
-    public var dolbyVisionProfile: Int? { description.dolbyVisionProfile }
+    package var dolbyVisionProfile: Int? { description.dolbyVisionProfile }
     /// Whether the start of the track is decoded but not presented: an encoder delay, or media before an
     /// edit.
-    public var hidesBeginning: Bool { description.sideData.contains(TrackDescription.hiddenBeginning) }
+    package var hidesBeginning: Bool { description.sideData.contains(TrackDescription.hiddenBeginning) }
     /// Number of samples that an edit list hides in the first presented packet; 0 if it hides only whole
     /// packets, or none.
-    public var hiddenPartOfPacket: Int { description.hiddenPartOfPacket ?? 0 }
+    package var hiddenPartOfPacket: Int { description.hiddenPartOfPacket ?? 0 }
 
     /// Characteristics of the track; empty for cover art, data and attachments.
     public var characteristics: Set<MediaCharacteristic> {

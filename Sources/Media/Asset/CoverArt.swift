@@ -1,16 +1,16 @@
-public import LibAV
+package import LibAV
 
 /// Cover art: an attached image of the file, as opposed to a video track.
-public struct CoverArt: Sendable {
+package struct CoverArt: Sendable {
     /// Codec parameters of the image.
-    public let parameters: CodecParameters
+    package let parameters: CodecParameters
     /// Contents of the image file.
-    public let bytes: [UInt8]
+    package let bytes: [UInt8]
     /// Metadata of the image in the source (`title`, `comment`).
-    public let metadata: [MetadataEntry]
+    package let metadata: [MetadataEntry]
 
     /// Reads the cover art with these track indices. Throws if one of them is missing.
-    public static func read(
+    package static func read(
         path: String, tracks: [Int], environment: SourceEnvironment
     ) throws -> [CoverArt] {
         guard !tracks.isEmpty else { return [] }

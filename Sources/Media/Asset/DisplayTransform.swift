@@ -64,7 +64,7 @@ public struct DisplayTransform: Hashable, Codable, Sendable {
     }
 
     /// The transform as a rotation of the frames; nil unless it is a multiple of 90°.
-    public var rotation: FrameRotation? {
+    package var rotation: FrameRotation? {
         clockwiseDegrees.map { FrameRotation(clockwiseDegrees: $0, isReflected: isReflected) }
     }
 }

@@ -3,7 +3,7 @@ public import LibAV
 /// Format of a track's samples (AVFoundation's `CMFormatDescription`).
 public struct FormatDescription: Sendable {
     /// Codec parameters as the container stores them; a passthrough copies them unchanged.
-    public private(set) var parameters: CodecParameters
+    package private(set) var parameters: CodecParameters
     /// The codec's name (`h264`); for data without a libavcodec name, the container's tag (`gpmd`).
     public private(set) var codec: String
     /// The profile's name; nil if unknown.

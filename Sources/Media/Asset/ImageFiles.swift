@@ -1,15 +1,15 @@
 internal import ExactStrings
 
 /// The paths of an image sequence's files, in order. The pattern is parsed once.
-public struct ImageFiles: RandomAccessCollection, Sendable {
+package struct ImageFiles: RandomAccessCollection, Sendable {
     private let path: String
     /// Nil for a single file.
     private let name: NumberedName?
     private let first: Int
     /// The first index, 0.
-    public let startIndex = 0
+    package let startIndex = 0
     /// The number of files.
-    public let endIndex: Int
+    package let endIndex: Int
 
     init(of sequence: ImageSequence) {
         path = sequence.path
@@ -19,10 +19,10 @@ public struct ImageFiles: RandomAccessCollection, Sendable {
     }
 
     /// The path of the file at an index.
-    public subscript(index: Int) -> String { name?.path(first + index) ?? path }
+    package subscript(index: Int) -> String { name?.path(first + index) ?? path }
 
     /// Returns the index of the file with this path; nil if the sequence doesn't contain it.
-    public func index(ofPath path: String) -> Int? {
+    package func index(ofPath path: String) -> Int? {
         guard let name else { return path.exact == self.path.exact ? 0 : nil }
         return name.number(ofPath: path).map { $0 - first }.flatMap { indices.contains($0) ? $0 : nil }
     }

@@ -41,13 +41,13 @@ public struct ImageSequence: Hashable, Codable, Sendable {
     }
 
     /// Paths of the files, in order.
-    public var files: ImageFiles { ImageFiles(of: self) }
+    package var files: ImageFiles { ImageFiles(of: self) }
 
     /// Duration of all frames.
     public var duration: MediaTime { MediaTime(ticks: frameCount, timeBase: frameRate.inverted) }
 
     /// Whether all values are valid and consistent. Checked for sequences from untrusted input.
-    public var isValid: Bool {
+    package var isValid: Bool {
         guard frameRate.isPositive, (1...1 << 40).contains(frameCount) else { return false }
         guard let numbers else { return true }
         return numbers.first >= 0 && (1...ImageSequence.maxFiles).contains(numbers.count)
@@ -56,5 +56,5 @@ public struct ImageSequence: Hashable, Codable, Sendable {
     }
 
     /// Maximum number of files of a sequence.
-    public static let maxFiles = 1_000_000
+    package static let maxFiles = 1_000_000
 }

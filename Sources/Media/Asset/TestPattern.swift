@@ -34,7 +34,7 @@ public struct TestPattern: Hashable, Codable, Sendable {
     ]
 
     /// Sample rate of the tone, in Hz.
-    public static let toneSampleRate: Int32 = 48_000
+    package static let toneSampleRate: Int32 = 48_000
 
     var videoSteps: [FilterStep] {
         let filter = TestPattern.sources.first { $0.name == name }?.filter ?? "smptebars"

@@ -124,7 +124,7 @@ extension Composition {
     }
 
     /// Returns the index of a source in `sources`, to which it is added if needed.
-    public mutating func index(of source: CompositionSource) -> Int {
+    package mutating func index(of source: CompositionSource) -> Int {
         if let known = sources.firstIndex(of: source) { return known }
         sources.append(source)
         return sources.count - 1

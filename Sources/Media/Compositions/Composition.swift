@@ -31,17 +31,17 @@ public struct Composition: Hashable, Codable, Sendable {
     public init() {}
 
     /// Total number of frames; 0 without a canvas.
-    public var frameCount: Int64 {
+    package var frameCount: Int64 {
         canvas.map { max(1, duration.ticks(in: $0.frameRate.inverted, rounding: .up)) } ?? 0
     }
 
     /// Total number of audio samples per channel; 0 without audio.
-    public var sampleCount: Int64 {
+    package var sampleCount: Int64 {
         audioFormat.map { max(1, duration.ticks(in: Rational(1, max(1, $0.sampleRate)))) } ?? 0
     }
 
     /// Maximum number of clips, of layers, of audio items, of sources and of chapters.
-    public static let maxClips = 10_000
+    package static let maxClips = 10_000
 }
 
 /// Format of a composition's frames (`AVVideoComposition`: its render size and frame duration).
@@ -184,7 +184,7 @@ public enum LeadIn: String, Hashable, Codable, Sendable, CaseIterable {
     case black
 
     /// The longest gap that `automatic` fills with the first frame: half a second.
-    public static let longestHeld = MediaTime(value: 1, timescale: 2)
+    package static let longestHeld = MediaTime(value: 1, timescale: 2)
 
     /// Returns whether the first frame is shown from the clip's start, given its delay.
     package func extendsFirstFrame(_ gap: MediaTime) -> Bool {

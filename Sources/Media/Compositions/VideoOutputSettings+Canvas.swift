@@ -3,8 +3,9 @@ internal import LibAV
 extension VideoOutputSettings {
     /// Creates settings that convert a track's frames to a canvas: rotated upright, deinterlaced, scaled, and converted
     /// to its colors. `box` is the size of the frames on the canvas; nil for the whole canvas.
-    public init(_ track: TrackDescription, on canvas: Canvas, fit: FrameFit = .contain, box: PixelSize? = nil)
-    {
+    package init(
+        _ track: TrackDescription, on canvas: Canvas, fit: FrameFit = .contain, box: PixelSize? = nil
+    ) {
         self.init(pixelFormat: box == nil ? canvas.pixelFormat : canvas.layerFormat, size: box ?? canvas.size)
         self.fit = fit
         if track.isInterlaced { deinterlacing = .auto } else { deinterlacesLateFields = true }
@@ -83,7 +84,7 @@ extension VideoOutputSettings {
 extension Canvas {
     /// Creates a canvas like a track's frames as displayed: upright, square pixels, even dimensions, 4:2:0 with 8 or
     /// 10 bits, limited range.
-    public init(like track: TrackDescription) {
+    package init(like track: TrackDescription) {
         func even(_ side: Double) -> Int { min(16_384, max(16, Int((side / 2).rounded()) * 2)) }
         var (width, height) = (Double(track.width), Double(track.height))
         if let aspect = track.pixelAspectRatio, aspect.isPositive { width *= aspect.double }

@@ -1,21 +1,21 @@
-public import LibAV
+package import LibAV
 
 /// Capabilities of a container, its storage of metadata and times, and the processing of packets before the muxer. Each
 /// container is defined in a separate file, which sets the properties that differ from the defaults below. Statements
 /// about libavformat refer to version 5.1.
 public struct ContainerModel: Sendable {
     /// Name of the container in job files.
-    public let name: String
+    package let name: String
     /// Name of the libavformat muxer.
-    public let muxer: String
+    package let muxer: String
     /// File name extensions, the preferred one first.
-    public let extensions: [String]
+    package let extensions: [String]
     /// Extensions of other containers that are also in use for this one.
-    public var commonExtensions: Set<String> = []
+    package var commonExtensions: Set<String> = []
     /// Media types of the tracks that the container supports.
-    public let mediaTypes: Set<MediaType>
+    package let mediaTypes: Set<MediaType>
     /// Whether the container holds only one track.
-    public var isSingleTrack = false
+    package var isSingleTrack = false
 
     // MARK: Codecs
 
@@ -30,30 +30,30 @@ public struct ContainerModel: Sendable {
     /// Supported codecs, by libavcodec's names.
     var codecs = Codecs.queried(except: [])
     /// Codecs of data tracks that the muxer can write: camera telemetry (`gpmd`) and broadcast metadata (`klv`).
-    public var dataCodecs: [String] = []
+    package var dataCodecs: [String] = []
     /// Supported codecs of cover art, by libavcodec's names.
-    public var coverCodecs: Set<String> = []
+    package var coverCodecs: Set<String> = []
     /// Whether cover art is stored as attachments without tags, rather than as streams with one packet.
-    public var attachesCovers = false
+    package var attachesCovers = false
     /// Whether a packet of VP8 or VP9 can have a separate alpha plane (Matroska's BlockAdditional).
-    public var supportsSeparateAlpha = false
+    package var supportsSeparateAlpha = false
     /// Whether the muxer writes the Dolby Vision configuration record.
-    public var storesDolbyVision = false
+    package var storesDolbyVision = false
     /// Whether the container marks Dolby Vision profile 5, whose colors are wrong in players without Dolby
     /// Vision.
-    public var marksDolbyVisionProfile5 = false
+    package var marksDolbyVisionProfile5 = false
     /// Whether the last page has an end flag, so that it must be written by `av_write_trailer` rather than by a flush
     /// (Ogg).
-    public var endsWithTrailer = false
+    package var endsWithTrailer = false
 
     // MARK: Times
 
     /// Whether the container has edit lists, which describe delays, and cuts within packets, exactly.
-    public var hasEditLists = false
+    package var hasEditLists = false
     /// Whether the container stores timestamps; without them, samples are contiguous from time 0.
-    public var hasTimestamps = true
+    package var hasTimestamps = true
     /// Time base of audio; nil if it is the sample rate.
-    public var audioTimeBase: Rational?
+    package var audioTimeBase: Rational?
     /// Muxer options for copied audio, which may have gaps.
     var copiedAudioOptions: [(key: String, value: String)] = []
     /// Whether the container can't store negative timestamps, so that all tracks are shifted to start at 0 or later.
@@ -70,75 +70,75 @@ public struct ContainerModel: Sendable {
     /// bitstream; nil if no codec's can.
     var hidesBeginningExcept: Set<String>?
     /// Method by which a container marks samples that are decoded but not presented, other than edit lists.
-    public enum DiscardMarking: Sendable {
+    package enum DiscardMarking: Sendable {
         /// Samples at the end of any packet, up to the whole packet (Matroska's DiscardPadding).
         case packetEnds
         /// Samples at the start and the end of the track, declared in its first frame (LAME tag).
         case firstFrame
     }
     /// Method by which samples are marked as not presented; nil if the container can't mark them.
-    public var discardMarking: DiscardMarking?
+    package var discardMarking: DiscardMarking?
     /// Whether readers may start at any position, including between keyframes.
     var canStartAnywhere = false
     /// Whether the index can be moved to the front of the file (`faststart`).
-    public var canOptimizeForNetwork = false
+    package var canOptimizeForNetwork = false
     /// Whether the muxer can write fragments, each with an index.
-    public var hasFragments = false
+    package var hasFragments = false
     /// Whether a file that isn't finished can be played up to its last complete fragment, cluster or packet.
-    public var isPlayableUnfinished = false
+    package var isPlayableUnfinished = false
     /// Whether the container stores the timecode of the first frame.
-    public var hasTimecode = false
+    package var hasTimecode = false
 
     // MARK: Metadata
 
     /// Whether the container stores the rotation of frames (display matrix).
-    public var hasDisplayMatrix = false
+    package var hasDisplayMatrix = false
     /// Whether the container stores primaries, transfer and matrix, for all codecs.
-    public var storesColor = false
+    package var storesColor = false
     /// Whether colors are stored only if primaries, transfer and matrix are all known; the range is then
     /// stored with them (libavformat's `colr`).
-    public var requiresCompleteColor = false
+    package var requiresCompleteColor = false
     /// Whether the container stores the range of video levels.
-    public var storesColorRange = false
+    package var storesColorRange = false
     /// Whether tracks declare a nominal frame rate (Matroska's DefaultDuration), without which readers
     /// estimate it from times in milliseconds.
     var storesFrameRate = false
     /// Whether the container supports chapters.
-    public var hasChapters = true
+    package var hasChapters = true
     /// Audio codecs with which the container supports chapters; nil for all.
     var chapterCodecs: Set<String>?
     /// Whether chapters can be written at the end of the file.
-    public var canWriteChaptersLate = false
+    package var canWriteChaptersLate = false
     /// Whether chapters are stored as tags.
     var keepsChaptersInTags = false
     /// Maximum number of chapters: the format's limit, or the number that Tandem reads from a source.
-    public var maxChapters = InputLimits.maxChapters
+    package var maxChapters = InputLimits.maxChapters
     /// Minimum duration of a chapter. A shorter one would be rounded to 0, and lost if it is the last.
-    public var shortestChapter = MediaTime(value: 1, timescale: 1000)
+    package var shortestChapter = MediaTime(value: 1, timescale: 1000)
     /// Maximum number of tags of a file, and of each of its tracks. Muxers search all tags for each tag, in
     /// quadratic time.
-    public var maxTags = 10_000
+    package var maxTags = 10_000
     /// Keys of the supported tags; nil for any.
-    public var metadataKeys: Set<String>?
+    package var metadataKeys: Set<String>?
     /// Whether the container supports the loudness tags from which players set the volume (ReplayGain).
-    public var supportsLoudnessTags: Bool { metadataKeys == nil && mediaTypes.contains(.audio) }
+    package var supportsLoudnessTags: Bool { metadataKeys == nil && mediaTypes.contains(.audio) }
     /// Whether tags outside `metadataKeys` can be stored under their own keys (libavformat's `use_metadata_tags`).
     var hasMetadataKeyList = false
     /// Whether the title of a track is written as the name of its handler.
     var keepsTrackTitlesInHandlers = false
     /// Keys of tags that share one field of the container.
-    public var sharedKeys: Set<String> = []
+    package var sharedKeys: Set<String> = []
     /// Keys of tags of files and tracks that the muxer writes itself, or doesn't write.
-    public var muxerKeys: Set<String> = []
+    package var muxerKeys: Set<String> = []
     /// Keys of tags of tracks, in addition to `muxerKeys`, that the muxer writes itself, or doesn't write.
-    public var trackMuxerKeys: Set<String> = []
+    package var trackMuxerKeys: Set<String> = []
     /// Whether the creation time is stored as a number, so that libavformat parses the tag's text.
-    public var parsesCreationTime = false
+    package var parsesCreationTime = false
     /// Whether a creation time at the start of 1970 denotes an unknown time.
-    public var treatsZeroTimeAsUnknown = false
+    package var treatsZeroTimeAsUnknown = false
 
     /// Formats in which containers store languages.
-    public enum LanguageFormat: Sendable {
+    package enum LanguageFormat: Sendable {
         /// The tag's text, unchanged.
         case any
         /// ISO 639-2 codes of three letters, without a region.
@@ -147,13 +147,13 @@ public struct ContainerModel: Sendable {
         case quickTime
     }
     /// Format in which languages are stored.
-    public var languageFormat = LanguageFormat.any
+    package var languageFormat = LanguageFormat.any
     /// Media types of the tracks whose language is stored.
-    public var languages: Set<MediaType> = [.video, .audio, .subtitle, .data, .attachment]
+    package var languages: Set<MediaType> = [.video, .audio, .subtitle, .data, .attachment]
     /// Whether the container stores the titles of tracks.
-    public var hasTrackTitles = true
+    package var hasTrackTitles = true
     /// Whether tracks can have tags other than language and title.
-    public var hasTrackTags = false
+    package var hasTrackTags = false
     /// Dispositions that the container stores, by libavformat's names, for each media type.
     var dispositions: [MediaType: Set<String>] = [:]
 

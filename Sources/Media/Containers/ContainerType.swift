@@ -1,13 +1,23 @@
-public import LibAV
+package import LibAV
 internal import Locking
 
 /// A container that can be written (AVFoundation's `AVFileType`); its properties come from its model.
 @dynamicMemberLookup
 public final class ContainerType: Hashable, Sendable {
     /// Capabilities of the container, and its storage of metadata and times.
-    public let model: ContainerModel
+    package let model: ContainerModel
 
-    /// A property of the model, such as `type.extensions`.
+    /// Name of the container in job files and presets, such as `mp4`.
+    public var name: String { model.name }
+    /// Extensions of file names without a dot, the preferred one first.
+    public var extensions: [String] { model.extensions }
+
+    /// Whether files are written in fragments, if the writer's `movieFragmentInterval` is set.
+    public var hasFragments: Bool { model.hasFragments }
+    /// Whether unfinished files can be played, so that they can be published immediately.
+    public var isPlayableUnfinished: Bool { model.isPlayableUnfinished }
+
+    /// A property of the model, such as `type.hasEditLists`.
     public subscript<Value>(dynamicMember member: KeyPath<ContainerModel, Value>) -> Value {
         model[keyPath: member]
     }
@@ -25,11 +35,11 @@ public final class ContainerType: Hashable, Sendable {
     /// All containers for tracks; excludes image and waveform formats.
     public static let all = ContainerModel.table.map(ContainerType.init)
     /// Names of the containers in `all`, in the same order.
-    public static let names = all.map(\.name)
+    package static let names = all.map(\.name)
     /// Image formats with one frame per file; not in `all`.
     public static let stillImages = [ContainerType(.jpeg), ContainerType(.png), webp]
     /// Image formats for animations; not in `all`.
-    public static let animations = [gif, webp]
+    package static let animations = [gif, webp]
     private static let gif = ContainerType(.gif)
     private static let webp = ContainerType(.webp)
     /// Formats for waveforms; not in `all`.
@@ -48,7 +58,7 @@ public final class ContainerType: Hashable, Sendable {
     }
 
     /// Returns the animation format for a file name extension in any case; nil if there is none.
-    public static func animation(forExtension name: String) -> ContainerType? {
+    package static func animation(forExtension name: String) -> ContainerType? {
         animations.first { $0.extensions.contains(name.lowercased()) }
     }
 
@@ -58,7 +68,7 @@ public final class ContainerType: Hashable, Sendable {
     }
 
     /// Codecs of data tracks that at least one container supports, sorted.
-    public static let dataCodecs = Set(all.flatMap(\.dataCodecs)).sorted()
+    package static let dataCodecs = Set(all.flatMap(\.dataCodecs)).sorted()
 
     /// Returns whether the container supports a codec, by libavcodec's name (`avformat_query_codec`).
     public func canHold(codec: String) -> Bool {
@@ -77,7 +87,7 @@ public final class ContainerType: Hashable, Sendable {
     }
 
     /// Returns whether the container supports cover art in a codec, by libavcodec's name.
-    public func canHoldCover(codec: String) -> Bool { model.coverCodecs.contains(codec) }
+    package func canHoldCover(codec: String) -> Bool { model.coverCodecs.contains(codec) }
 
     /// Whether the container supports cover art in all formats of image files that are accepted as covers.
     package var supportsCoverImages: Bool { CoverImage.codecs.isSubset(of: model.coverCodecs) }
@@ -86,28 +96,28 @@ public final class ContainerType: Hashable, Sendable {
     package static let namesWithCoverImages = all.filter(\.supportsCoverImages).map(\.name)
 
     /// Whether the container supports chapters, at least with some audio codecs.
-    public var hasChapters: Bool { model.hasChapters }
+    package var hasChapters: Bool { model.hasChapters }
 
     /// Returns whether the container supports chapters with audio in a codec; nil for an output without audio.
-    public func hasChapters(withAudio codec: String?) -> Bool {
+    package func hasChapters(withAudio codec: String?) -> Bool {
         guard model.hasChapters, let codecs = model.chapterCodecs, let codec else { return model.hasChapters }
         return codecs.contains(codec)
     }
 
     /// Returns whether the container stores the language of tracks of a media type.
-    public func hasLanguage(of type: MediaType) -> Bool { model.languages.contains(type) }
+    package func hasLanguage(of type: MediaType) -> Bool { model.languages.contains(type) }
 
     /// Returns the dispositions that the container stores for tracks of a media type, by libavformat's names.
-    public func dispositions(of type: MediaType) -> Set<String> { model.dispositions[type] ?? [] }
+    package func dispositions(of type: MediaType) -> Set<String> { model.dispositions[type] ?? [] }
 
     /// Returns the layout that players assume for audio with this layout, if neither the container nor the codec
     /// stores more than the number of channels; nil if the layout is stored, or is the same.
-    public func otherLayout(of layout: ChannelLayout, codec: String) -> ChannelLayout? {
+    package func otherLayout(of layout: ChannelLayout, codec: String) -> ChannelLayout? {
         model.defaultLayout(layout, codec).flatMap { $0.contains(layout) ? nil : $0 }
     }
 
     /// Returns whether the start of copied audio can be marked as not presented, by the container or in the bitstream.
-    public func hidesBeginning(ofCodec codec: String) -> Bool {
+    package func hidesBeginning(ofCodec codec: String) -> Bool {
         model.hidesBeginningExcept.map { !$0.contains(codec) } ?? false
     }
 

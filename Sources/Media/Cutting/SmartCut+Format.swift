@@ -14,7 +14,7 @@ extension SmartCut {
     }
 
     /// Returns the format of the output's track: the source's parameters, with the edges' parameter sets added.
-    public func outputFormat(of track: AssetTrack) throws -> FormatDescription {
+    package func outputFormat(of track: AssetTrack) throws -> FormatDescription {
         let parameters = track.format.parameters
         switch CutBitstream.Codec(rawValue: track.format.codec) {
         case .h264:

@@ -1,48 +1,48 @@
-public import LibAV
+package import LibAV
 
 /// Frame-accurate cut of ranges of a video track with as many copied packets as possible, as part of a plan. In each
 /// range, the head before the first random-access point and the tail after the last clean end are re-encoded; packets
 /// between them are copied. Times are in units of `tick`.
 public struct SmartCut: Hashable, Codable, Sendable {
     /// One range of the cut.
-    public struct Part: Hashable, Codable, Sendable {
+    package struct Part: Hashable, Codable, Sendable {
         /// Start of the range.
-        public var start: Int64
+        package var start: Int64
         /// End of the range.
-        public var end: Int64
+        package var end: Int64
         /// Time of the first copied frame; `end` if none is copied.
-        public var copyStart: Int64
+        package var copyStart: Int64
         /// Time of the first frame after the copied ones; `end` if there is none.
-        public var copyEnd: Int64
+        package var copyEnd: Int64
         /// Time of the copied frame that is presented last.
-        public var lastCopied: Int64
+        package var lastCopied: Int64
         /// Whether the copied frames extend to the end of the track.
-        public var reachesTrackEnd: Bool
+        package var reachesTrackEnd: Bool
         /// Whether the copied frames start with an open GOP, whose leading frames are dropped.
-        public var opensGroup: Bool
+        package var opensGroup: Bool
         /// Number of frames re-encoded before the copied ones.
-        public var headFrames: Int
+        package var headFrames: Int
         /// Number of copied frames.
-        public var copiedFrames: Int
+        package var copiedFrames: Int
         /// Number of frames re-encoded after the copied ones.
-        public var tailFrames: Int
+        package var tailFrames: Int
         /// Number of GOPs that are copied at least in part.
-        public var copiedGroups: Int
+        package var copiedGroups: Int
         /// Index of the composition's clip that is cut; nil for a cut of a single asset, and for encoded frames outside
         /// of clips.
-        public var clip: Int?
+        package var clip: Int?
         /// Position of the part in the output; nil if it follows the previous part.
-        public var position: Int64?
+        package var position: Int64?
     }
 
     /// Time base of all times, which are on the asset's time line.
-    public var tick: Rational
+    package var tick: Rational
     /// The ranges in output order.
-    public var parts: [Part]
+    package var parts: [Part]
     /// Maximum number of frames by which decoding order is ahead of presentation order.
-    public var reorderDelay: Int
+    package var reorderDelay: Int
     /// Configuration of the encoder for the edges.
-    public var encoder: EncoderConfiguration
+    package var encoder: EncoderConfiguration
 
     /// Plans the cut. `encoder` encodes the edges; nil for the source's codec and profile at near-lossless quality.
     /// `clipTick`: time base of a composition's cut that includes this one, which may then copy no packets; nil for a
@@ -220,24 +220,24 @@ public struct SmartCut: Hashable, Codable, Sendable {
     }
 
     /// Number of frames re-encoded before copied ones.
-    public var headFrames: Int { parts.reduce(0) { $0 + $1.headFrames } }
+    package var headFrames: Int { parts.reduce(0) { $0 + $1.headFrames } }
     /// Number of copied frames.
-    public var copiedFrames: Int { parts.reduce(0) { $0 + $1.copiedFrames } }
+    package var copiedFrames: Int { parts.reduce(0) { $0 + $1.copiedFrames } }
     /// Number of frames re-encoded after copied ones.
-    public var tailFrames: Int { parts.reduce(0) { $0 + $1.tailFrames } }
+    package var tailFrames: Int { parts.reduce(0) { $0 + $1.tailFrames } }
     /// Number of GOPs that are copied at least in part.
-    public var copiedGroups: Int { parts.reduce(0) { $0 + $1.copiedGroups } }
+    package var copiedGroups: Int { parts.reduce(0) { $0 + $1.copiedGroups } }
     /// Number of packets in the output.
-    public var frameCount: Int { headFrames + copiedFrames + tailFrames }
+    package var frameCount: Int { headFrames + copiedFrames + tailFrames }
     /// Whether the copied frames of a part start with an open GOP.
-    public var opensGroups: Bool { parts.contains(where: \.opensGroup) }
+    package var opensGroups: Bool { parts.contains(where: \.opensGroup) }
     /// Whether any frame is re-encoded.
-    public var hasEdges: Bool { headFrames + tailFrames > 0 }
+    package var hasEdges: Bool { headFrames + tailFrames > 0 }
 
     /// Returns the reason why the cut can't be written to a container; nil if it can. The parameter sets of HEVC's
     /// edges have the same IDs as the source's, and readers that start between keyframes of a transport stream would
     /// confuse them.
-    public func obstacle(in container: ContainerType, codec: String, isInterlaced: Bool) -> Obstacle? {
+    package func obstacle(in container: ContainerType, codec: String, isInterlaced: Bool) -> Obstacle? {
         guard hasEdges, container.canStartAnywhere else { return nil }
         if codec == CutBitstream.Codec.hevc.rawValue { return .container(container.name) }
         // Outputs of this kind fail verification.

@@ -1,16 +1,16 @@
 /// Target loudness, according to EBU R128.
-public struct LoudnessTarget: Hashable, Codable, Sendable {
+package struct LoudnessTarget: Hashable, Codable, Sendable {
     /// Integrated loudness in LUFS. Default: -16.
-    public var integrated = -16.0
+    package var integrated = -16.0
     /// Maximum true peak in dBTP. Default: -1.
-    public var truePeak = -1.0
+    package var truePeak = -1.0
     /// Maximum loudness range in LU; nil keeps the dynamics.
     public var range: Double?
     /// Whether the resulting loudness is written as tags. Default: false.
-    public var writesTags = false
+    package var writesTags = false
 
     /// Creates a target of -16 LUFS and at most -1 dBTP, without a limit of the loudness range.
-    public init() {}
+    package init() {}
 }
 
 /// Measured loudness, according to EBU R128.

@@ -67,5 +67,5 @@ public struct VolumeEnvelope: Codable, Hashable, Sendable {
     public static let full = VolumeEnvelope([])
 
     /// Whether the envelope leaves the volume unchanged.
-    public var isFull: Bool { points.allSatisfy { $0.billionths == 1_000_000_000 } }
+    package var isFull: Bool { points.allSatisfy { $0.billionths == 1_000_000_000 } }
 }

@@ -70,7 +70,7 @@ public final class PixelBuffer: Sendable {
     func reference() throws(AVError) -> Frame { try frame.reference() }
 
     /// Returns a reference to the frame, and makes the buffer read-only (`av_frame_ref`).
-    public func makeFrame() throws(AVError) -> Frame {
+    package func makeFrame() throws(AVError) -> Frame {
         isShared.store(true, ordering: .releasing)
         return try frame.reference()
     }

@@ -44,10 +44,10 @@ public final class AssetReader: @unchecked Sendable {
     /// Whether outputs that read frames of the same track share one decoder, paced by the slowest of them. Each of
     /// these outputs must then be read concurrently, on a separate thread or by a session. If false, each output has
     /// its own decoder. Set before reading starts. Default: false.
-    public var sharesDecoders = false
+    package var sharesDecoders = false
     /// Number of threads of each video decoder; 0 lets libavcodec choose, nil selects it by the track
     /// (`AssetTrack.decoderThreads`).
-    public var decoderThreads: Int?
+    package var decoderThreads: Int?
 
     /// Maximum rate at which samples are vended, as a multiple of real time (ffmpeg's `-readrate`): for output that
     /// is displayed or streamed while it is read. Nil for no limit. Greater than 0.001, less than 1000. Set before

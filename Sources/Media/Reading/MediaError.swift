@@ -193,5 +193,5 @@ public enum MediaError: TandemError {
     }
 
     /// The error itself, or the error inside `clip`.
-    public var withoutSource: MediaError { if case .clip(_, let error) = self { error } else { self } }
+    package var withoutSource: MediaError { if case .clip(_, let error) = self { error } else { self } }
 }

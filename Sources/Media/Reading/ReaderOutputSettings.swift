@@ -21,7 +21,7 @@ public struct VideoOutputSettings: Hashable, Codable, Sendable {
     /// Selection of the frames to deinterlace. Default: off.
     public var deinterlacing = Deinterlacing.off
     /// Whether later interlaced frames are deinterlaced in a track whose first frames are progressive. Default: false.
-    public var deinterlacesLateFields = false
+    package var deinterlacesLateFields = false
     /// Rectangle of the coded frame to keep; nil for the whole frame.
     public var crop: PixelRectangle?
     /// Rotation and reflection; nil for none.
@@ -29,26 +29,26 @@ public struct VideoOutputSettings: Hashable, Codable, Sendable {
     /// Chain of libavfilter filters; nil for none.
     public var filters: FilterChain?
     /// Format of the frames after `filters`; nil without filters.
-    public var filtered: FilteredFrames?
+    package var filtered: FilteredFrames?
     /// Output size in pixels; nil for the size after the previous steps.
     public var size: PixelSize?
     /// Scaling mode for `size`. Default: `stretch`.
     public var fit = FrameFit.stretch
     /// Size to which the frame is scaled before it is padded (`contain`) or cropped (`cover`) to `size`; nil for other
     /// modes.
-    public var innerSize: PixelSize?
+    package var innerSize: PixelSize?
     /// Primaries, transfer and matrix to convert to; nil for no conversion.
     public var color: ColorDescription?
     /// Whether tone mapping from HDR to SDR precedes the conversion to `color`. Default: false.
     public var mapsTones = false
     /// Color range of the output, `tv` or `pc`; nil for the input's.
-    public var levels: String?
+    package var levels: String?
     /// Matrix for the conversion of RGB to YUV; nil selects it by the size.
-    public var matrix: String?
+    package var matrix: String?
     /// Range of frames without a declared range, `tv` or `pc`; nil selects it by the pixel format.
-    public var sourceRange: String?
+    package var sourceRange: String?
     /// Matrix of frames without a declared matrix; nil selects it by the size.
-    public var sourceMatrix: String?
+    package var sourceMatrix: String?
     /// Constant frame rate, for which frames are duplicated or dropped; nil keeps the frames' times.
     public var frameRate: Rational?
     /// Pixel format of the output; nil for the source's.
@@ -62,7 +62,7 @@ public struct VideoOutputSettings: Hashable, Codable, Sendable {
     }
 
     /// Whether no step before `size` is set.
-    public var isEmpty: Bool { deinterlacing == .off && crop == nil && turn == nil && filters == nil }
+    package var isEmpty: Bool { deinterlacing == .off && crop == nil && turn == nil && filters == nil }
 
     /// Whether the settings change only size, pixel format, range and frame rate. A frame with the requested values
     /// then requires no conversion.
@@ -73,16 +73,16 @@ public struct VideoOutputSettings: Hashable, Codable, Sendable {
 }
 
 /// Format of frames after a chain of filters.
-public struct FilteredFrames: Hashable, Codable, Sendable {
+package struct FilteredFrames: Hashable, Codable, Sendable {
     /// Pixel format of the filters' output.
     public var pixelFormat: PixelFormat
     /// Color range, `tv` or `pc`; nil if unspecified.
-    public var range: String?
+    package var range: String?
     /// Matrix, `gbr` for RGB; nil if unspecified.
-    public var matrix: String?
+    package var matrix: String?
 
     /// Creates the format of filtered frames; nil means unspecified.
-    public init(pixelFormat: PixelFormat, range: String?, matrix: String?) {
+    package init(pixelFormat: PixelFormat, range: String?, matrix: String?) {
         self.pixelFormat = pixelFormat
         self.range = range
         self.matrix = matrix
@@ -146,10 +146,10 @@ public struct FrameRotation: Hashable, Codable, Sendable {
     }
 
     /// Whether the rotation leaves frames unchanged.
-    public var isNone: Bool { clockwiseDegrees == 0 && !isReflected }
+    package var isNone: Bool { clockwiseDegrees == 0 && !isReflected }
 
     /// Whether width and height are exchanged.
-    public var isQuarter: Bool { clockwiseDegrees % 180 != 0 }
+    package var isQuarter: Bool { clockwiseDegrees % 180 != 0 }
 
     var filters: [FilterStep] {
         let turned =

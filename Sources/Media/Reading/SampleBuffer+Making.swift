@@ -18,6 +18,15 @@ extension SampleBuffer {
         )
     }
 
+    /// Creates a frame from a pixel buffer, without a copy; the buffer becomes read-only. Times are in ticks of `timeBase`
+    /// (`CMSampleBufferCreateForImageBuffer`).
+    /// - Throws: `AVError` if memory is exhausted.
+    public init(
+        pixelBuffer: PixelBuffer, pts: Int64, duration: Int64, timeBase: Rational
+    ) throws(AVError) {
+        self.init(frame: try pixelBuffer.makeFrame(), pts: pts, duration: duration, timeBase: timeBase)
+    }
+
     /// Creates a block of audio from interleaved samples between -1 and 1. The block begins at the sample position
     /// nearest to `time`.
     public init(audio samples: [Float], layout: ChannelLayout, sampleRate: Int32, at time: MediaTime) throws {

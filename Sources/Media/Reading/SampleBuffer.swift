@@ -4,7 +4,7 @@ public import LibAV
 /// FFmpeg counts references to its data, which isn't copied.
 public struct SampleBuffer: ~Copyable, Sendable {
     /// The packet or frame of a sample buffer.
-    public enum Payload: ~Copyable, Sendable {
+    package enum Payload: ~Copyable, Sendable {
         /// Compressed data.
         case packet(Packet)
         /// A decoded frame or block of audio.
@@ -12,7 +12,7 @@ public struct SampleBuffer: ~Copyable, Sendable {
     }
 
     /// The packet or frame with the sample data.
-    public var payload: Payload
+    package var payload: Payload
     /// Presentation time on the asset's time line, in ticks of `timeBase`.
     public var pts: Int64
     /// Decoding time in ticks of `timeBase`; equals `pts` for frames.
@@ -27,7 +27,7 @@ public struct SampleBuffer: ~Copyable, Sendable {
     public var byteCount: Int
 
     /// Wraps a packet, with times in ticks of `timeBase`.
-    public init(packet: consuming Packet, pts: Int64, dts: Int64, duration: Int64, timeBase: Rational) {
+    package init(packet: consuming Packet, pts: Int64, dts: Int64, duration: Int64, timeBase: Rational) {
         self.pts = pts
         self.dts = dts
         self.duration = duration
@@ -38,7 +38,7 @@ public struct SampleBuffer: ~Copyable, Sendable {
     }
 
     /// Wraps a frame, with times in ticks of `timeBase`.
-    public init(frame: consuming Frame, pts: Int64, duration: Int64, timeBase: Rational) {
+    package init(frame: consuming Frame, pts: Int64, duration: Int64, timeBase: Rational) {
         self.pts = pts
         dts = pts
         self.duration = duration
@@ -50,6 +50,31 @@ public struct SampleBuffer: ~Copyable, Sendable {
 
     /// Presentation time on the asset's time line.
     public var presentationTime: MediaTime { MediaTime(ticks: pts, timeBase: timeBase) }
+
+    /// Whether decoding can start at the sample; true for decoded frames and audio.
+    public var isKeyframe: Bool {
+        switch payload {
+        case .packet(let packet): packet.isKey
+        case .frame: true
+        }
+    }
+
+    /// Whether the sample is decoded but not presented, because it lies outside the range that is read.
+    public var isHidden: Bool {
+        switch payload {
+        case .packet(let packet): packet.isDiscarded
+        case .frame: false
+        }
+    }
+
+    /// Calls `body` with compressed data (`CMSampleBufferGetDataBuffer`), which is valid during the call; returns nil for
+    /// decoded frames and audio.
+    public borrowing func withData<R>(_ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R? {
+        switch payload {
+        case .packet(let packet): try packet.withBytes(body)
+        case .frame: nil
+        }
+    }
 
     /// Description of the payload for messages.
     var kind: String {
@@ -80,7 +105,7 @@ public struct SampleBuffer: ~Copyable, Sendable {
     }
 
     /// Returns the frame, or nil for a packet.
-    public consuming func takeFrame() -> Frame? {
+    package consuming func takeFrame() -> Frame? {
         switch consume payload {
         case .frame(let frame): frame
         case .packet: nil
@@ -88,7 +113,7 @@ public struct SampleBuffer: ~Copyable, Sendable {
     }
 
     /// Returns the packet, or nil for a frame.
-    public consuming func takePacket() -> Packet? {
+    package consuming func takePacket() -> Packet? {
         switch consume payload {
         case .packet(let packet): packet
         case .frame: nil
@@ -96,7 +121,7 @@ public struct SampleBuffer: ~Copyable, Sendable {
     }
 
     /// Calls `body` with the frame, or returns nil for a packet.
-    public borrowing func withFrame<R>(_ body: (borrowing Frame) throws -> R) rethrows -> R? {
+    package borrowing func withFrame<R>(_ body: (borrowing Frame) throws -> R) rethrows -> R? {
         switch payload {
         case .frame(let frame): try body(frame)
         case .packet: nil
@@ -113,7 +138,7 @@ public struct SampleBuffer: ~Copyable, Sendable {
     }
 
     /// Calls `body` with the packet, or returns nil for a frame.
-    public borrowing func withPacket<R>(_ body: (borrowing Packet) throws -> R) rethrows -> R? {
+    package borrowing func withPacket<R>(_ body: (borrowing Packet) throws -> R) rethrows -> R? {
         switch payload {
         case .packet(let packet): try body(packet)
         case .frame: nil

@@ -42,7 +42,7 @@ public struct TrackReport: Hashable, Codable, Sendable {
 extension TrackReport {
     /// Creates the report of a track that isn't written to a media file, from the number of samples used and the end of
     /// the last one.
-    public init(samples count: Int, end: MediaTime, damage: DamageTally.Count) {
+    package init(samples count: Int, end: MediaTime, damage: DamageTally.Count) {
         self.init(
             appendedSamples: count, filledSamples: 0, hiddenSamples: 0, droppedCaptions: 0,
             writtenPackets: count, droppedSamples: 0, damage: damage, formatChange: nil, end: end)

@@ -12,10 +12,10 @@ public enum SubtitleCodec: String, Codable, Hashable, Sendable, CaseIterable {
     case ass
 
     /// Name of the codec and of its encoder in libavcodec.
-    public var libavName: String { self == .srt ? "subrip" : rawValue }
+    package var libavName: String { self == .srt ? "subrip" : rawValue }
 
     /// Whether the encoder is available in this build.
-    public var isAvailable: Bool { EncoderInfo(named: libavName) != nil }
+    package var isAvailable: Bool { EncoderInfo(named: libavName) != nil }
 
     /// Whether the codec can't represent overlapping events.
     var isSequential: Bool { self == .movText }
@@ -24,7 +24,7 @@ public enum SubtitleCodec: String, Codable, Hashable, Sendable, CaseIterable {
     public static func canConvert(from codec: String) -> Bool { SubtitleConverter.isText(codec: codec) }
 
     /// Returns the format of a track whose events were converted to this codec.
-    public func outputFormat(of track: AssetTrack) throws -> FormatDescription {
+    package func outputFormat(of track: AssetTrack) throws -> FormatDescription {
         do {
             let converter = try SubtitleConverter.open(
                 track.format.parameters, timeBase: track.timeBase, to: libavName)

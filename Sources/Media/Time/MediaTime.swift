@@ -58,7 +58,7 @@ public struct MediaTime: Sendable, CustomStringConvertible {
     public var seconds: Double { Double(value) / Double(timescale) }
 
     /// Maximum absolute value of ticks: sums of several such values don't overflow, even for malformed files.
-    public static let maxTicks = Int64.max / 8
+    package static let maxTicks = Int64.max / 8
 
     /// Returns the number of ticks of a time base, rounded, and limited to `maxTicks`.
     public func ticks(
@@ -168,13 +168,13 @@ public struct TimeRange: Hashable, Codable, Sendable {
 extension AssetReader {
     /// Returns the time base in which frames of a track are vended. If possible, the track's times, time zero and
     /// both ends of the range are exact in it.
-    public static func videoTick(timeBase: Rational, timeZero: MediaTime, range: TimeRange?) -> Rational {
+    package static func videoTick(timeBase: Rational, timeZero: MediaTime, range: TimeRange?) -> Rational {
         videoTick(timeBase: timeBase, timeZero: timeZero, ranges: range.map { [$0] } ?? [])
     }
 
     /// Returns the time base for several joined ranges: every end except the last one determines the times of later
     /// frames, and should be exact as well.
-    public static func videoTick(timeBase: Rational, timeZero: MediaTime, ranges: [TimeRange]) -> Rational {
+    package static func videoTick(timeBase: Rational, timeZero: MediaTime, ranges: [TimeRange]) -> Rational {
         // With a finer time base, durations of minutes would overflow in mp4. The start affects every frame, the last
         // end only the last frame's duration.
         let inner = ranges.map(\.start) + ranges.dropLast().map(\.end)
@@ -221,21 +221,21 @@ private func roundedDivision(_ a: Int128, _ b: Int128) -> Int128 {
 
 extension MediaTime {
     /// Returns the time multiplied by a ratio of integers; exact if it fits, otherwise rounded to nanoseconds.
-    public func multiplied(by factor: Int64, dividedBy divisor: Int64) -> MediaTime {
+    package func multiplied(by factor: Int64, dividedBy divisor: Int64) -> MediaTime {
         MediaTime(Int128(value) * Int128(factor), Int128(timescale) * Int128(max(1, divisor)))
     }
 }
 
 extension TimeRange {
     /// Returns the range, shortened to a maximum duration.
-    public func prefix(lasting length: MediaTime) -> TimeRange {
+    package func prefix(lasting length: MediaTime) -> TimeRange {
         TimeRange(start: start, duration: min(duration, length))
     }
 }
 
 extension [TimeRange] {
     /// Returns the ranges, shortened to a maximum total duration.
-    public func prefix(lasting length: MediaTime) -> [TimeRange] {
+    package func prefix(lasting length: MediaTime) -> [TimeRange] {
         var remaining = length
         var kept: [TimeRange] = []
         for range in self where remaining > .zero {
@@ -248,13 +248,13 @@ extension [TimeRange] {
 
 extension MediaTime {
     /// Maximum time accepted from a source: about three thousand years.
-    public static let longest = MediaTime(value: 100_000_000_000, timescale: 1)
+    package static let longest = MediaTime(value: 100_000_000_000, timescale: 1)
 
     /// The time, limited to the range from -`longest` to `longest`.
-    public var bounded: MediaTime { min(.longest, max(.zero - .longest, self)) }
+    package var bounded: MediaTime { min(.longest, max(.zero - .longest, self)) }
 }
 
 extension TimeRange {
     /// The range, with start and duration limited to `longest`.
-    public var bounded: TimeRange { TimeRange(start: start.bounded, duration: duration.bounded) }
+    package var bounded: TimeRange { TimeRange(start: start.bounded, duration: duration.bounded) }
 }

@@ -1,4 +1,4 @@
-public import LibAV
+package import LibAV
 
 /// A drawing of a waveform: one column per pixel of width, with the channels stacked vertically.
 public struct WaveformImage: Sendable {
@@ -84,7 +84,7 @@ public struct WaveformImage: Sendable {
     }
 
     /// Returns the drawing as an RGBA frame.
-    public func frame(background: Color, waveform: Color) throws(AVError) -> Frame {
+    package func frame(background: Color, waveform: Color) throws(AVError) -> Frame {
         guard let format = PixelFormat(named: "rgba") else { throw AVError(code: 0, operation: "rgba") }
         let frame = try Frame.video(format: format, width: size.width, height: size.height)
         var inside = [Bool](repeating: false, count: size.width * size.height)

@@ -31,7 +31,7 @@ public final class AssetWriter: @unchecked Sendable {
     /// Chapters of the output. Set before writing starts.
     public var chapters: [AssetChapter] = []
     /// Cover images to embed. Set before writing starts.
-    public var covers: [CoverArt] = []
+    package var covers: [CoverArt] = []
     /// Attached files. Set before writing starts.
     package var attachments: [AttachedFile] = []
     /// Whether the index is written to the start of the file (`faststart`). Set before writing starts. Default:
@@ -148,7 +148,7 @@ public final class AssetWriter: @unchecked Sendable {
     /// The error if the writer failed; nil otherwise.
     public var error: (any Error)? { state.withLock { $0.error } }
     /// Number of packets written so far, by input.
-    public var writtenPackets: [Int] { state.withLock { $0.inputs.map(\.packets) } }
+    package var writtenPackets: [Int] { state.withLock { $0.inputs.map(\.packets) } }
     /// Time on the output's time line at which the size limit was reached; later samples are discarded. Nil
     /// otherwise.
     public var stop: MediaTime? { state.withLock { $0.stop } }

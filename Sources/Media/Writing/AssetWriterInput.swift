@@ -26,7 +26,7 @@ public final class AssetWriterInput: @unchecked Sendable {
     /// Dispositions by libavformat's names. Set before writing starts.
     public var disposition: Set<String> = []
     /// Global side data to write, such as mastering display metadata. Set before writing starts.
-    public var sideData: [StreamSideData] = []
+    package var sideData: [StreamSideData] = []
 
     /// Whether samples come from a live source: `append` then returns at once, and drops samples while the encoder is
     /// behind (`expectsMediaDataInRealTime`). Copied packets are never dropped. Set before writing starts. Default:
@@ -46,7 +46,7 @@ public final class AssetWriterInput: @unchecked Sendable {
 
     /// Whether the samples are a part of their source, so that codec headers with properties of the whole stream must
     /// be rewritten. Set before writing starts. Default: false.
-    public var isPart = false
+    package var isPart = false
     /// An identifier for the caller, which the input's errors carry. Default: nil.
     package var id: Int?
 
@@ -380,7 +380,7 @@ public final class AssetWriterInput: @unchecked Sendable {
     public var appendedSamples: Int { appended.load(ordering: .relaxed) }
 
     /// Number of appended frames that an edit list hides.
-    public var hiddenSamples: Int { hidden.load(ordering: .relaxed) }
+    package var hiddenSamples: Int { hidden.load(ordering: .relaxed) }
 
     /// End of the presented frames, relative to the session's start, if hidden frames were appended after them;
     /// otherwise nil.
@@ -403,11 +403,11 @@ public final class AssetWriterInput: @unchecked Sendable {
 
     /// Encoder statistics of the first of two passes, available when the input is finished; nil if the encoder writes
     /// them to a file.
-    public var passStatistics: String? { ending.statistics }
+    package var passStatistics: String? { ending.statistics }
 
     static let progressUnit = Rational(1, 1_000_000)
     /// Latest end of the presented samples appended so far, relative to the session's start.
-    public var appendedTime: MediaTime {
+    package var appendedTime: MediaTime {
         MediaTime(value: lastTime.load(ordering: .relaxed), timescale: 1_000_000)
     }
 

@@ -7,7 +7,7 @@ public enum PublicationTime: Hashable, Sendable {
     ///
     /// An existing file is never replaced: a partial recording could otherwise take the place of a complete file.
     /// Supported by mp4, mov and m4a, which are written in fragments; by mkv and webm, whose clusters end with a
-    /// fragment; and by ts (``ContainerModel/isPlayableUnfinished``).
+    /// fragment; and by ts (``ContainerType/isPlayableUnfinished``).
     ///
     /// - `finishWriting` completes the file.
     /// - `cancelWriting` removes it, as in AVFoundation.

@@ -86,15 +86,15 @@ package struct TrackPlan: Codable, Hashable, Sendable {
     }
 
     /// The predicted properties of an output's track.
-    public struct Expectation: Codable, Hashable, Sendable {
+    package struct Expectation: Codable, Hashable, Sendable {
         /// Number of frames, for video.
-        public var frames: Int?
+        package var frames: Int?
         /// Number of samples per channel, for audio that is encoded.
-        public var samples: Int64?
+        package var samples: Int64?
         /// Range on the output's time line.
-        public var timeRange: TimeRange
+        package var timeRange: TimeRange
         /// Whether the values are exact, not estimates.
-        public var isExact: Bool
+        package var isExact: Bool
     }
 
     /// Track of the source.
