@@ -177,23 +177,21 @@ public struct OutputSettingsAssistant: Sendable {
             throw ExportError(
                 .invalidSettings, "frames of \(size) at \(frameRate) frames/s are not supported")
         }
-        let pattern = TestPattern(
-            name: "black", width: size.width, height: size.height, frameRate: frameRate,
-            duration: MediaTime(value: 10, timescale: 1), toneFrequency: nil)
-        let asset = Asset(.pattern(pattern), environment: MediaEnvironment())
-        let task = try await plan(preset, asset, preset.containers.first ?? "mp4")
-        for track in task.output.tracks where track.source.mediaType == .video {
-            guard case .encode(var encoding) = track.action else { continue }
-            let encoded = PixelSize(width: encoding.encoder.width, height: encoding.encoder.height)
-            guard encoded == size else {
-                throw ExportError(
-                    .invalidSettings,
-                    "\(preset.name) encodes frames of \(size) as \(encoded); expected frames of that size, or another preset"
-                )
-            }
-            if let timeBase { encoding.encoder.timeBase = timeBase }
-            return .encode(encoding.encoder)
+        var assistant = try OutputSettingsAssistant(preset: preset)
+        assistant.sourceVideoFormat = try .frames(size: size)
+        let frame = MediaTime(ticks: 1, timeBase: frameRate.inverted)
+        (assistant.sourceVideoAverageFrameDuration, assistant.sourceVideoMinFrameDuration) = (frame, frame)
+        guard case .encode(var configuration) = try await assistant.videoSettings() else {
+            throw ExportError(.unsupportedFormat, "\(preset.name) doesn't encode video")
         }
-        throw ExportError(.unsupportedFormat, "\(preset.name) doesn't encode video")
+        let encoded = PixelSize(width: configuration.width, height: configuration.height)
+        guard encoded == size else {
+            throw ExportError(
+                .invalidSettings,
+                "\(preset.name) encodes frames of \(size) as \(encoded); expected frames of that size, or another preset"
+            )
+        }
+        configuration.timeBase = timeBase ?? frameRate.inverted
+        return .encode(configuration)
     }
 }

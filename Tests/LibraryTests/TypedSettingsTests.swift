@@ -1,7 +1,8 @@
 import Foundation
-import TandemKit
 import TestSupport
 import Testing
+
+@testable import TandemKit
 
 /// Typed settings of inputs: what they encode, and the messages of values that are out of bounds.
 @Suite struct TypedSettingsTests {
@@ -296,35 +297,71 @@ import Testing
 
     // MARK: Cancellation
 
-    /// Queries of an export end when their task is cancelled, while the source is read.
+    /// Queries of an export end when their task is cancelled while the source is read: its server never answers.
     @Test(.timeLimit(.minutes(10)), arguments: 0..<4) func queriesEndWhenTheirTaskIsCancelled(
         _ query: Int
     ) async throws {
         let scratch = try Scratch()
-        let url = try await ArticleTests.endlessMovie(in: scratch)
-        // A precise asset is read to its end.
-        func asset() -> Asset { Asset(url: url, timing: .precise) }
-        let clock = ContinuousClock()
-        let whole = try await clock.measure { _ = try await asset().load(.duration) }
+        let server = try SilentServer()
+        let environment = MediaEnvironment(sources: SourceEnvironment(allowsNetwork: true))
+        let asset = Asset(url: server.url, environment: environment)
         let output = URL(fileURLWithPath: scratch.file("o.mp4"))
         let task = Task {
             switch query {
-            case 0: _ = try await ExportSession(asset: asset(), preset: .low).estimate()
+            case 0: _ = try await ExportSession(asset: asset, preset: .low).estimate()
             case 1:
-                let presets = await ExportSession.presets(compatibleWith: asset())
+                let presets = await ExportSession.presets(compatibleWith: asset)
                 #expect(presets.isEmpty)
                 throw CancellationError()
-            case 2: _ = try await OutputSettingsAssistant(preset: .low, asset: asset())
-            default: try await ExportSession(asset: asset(), preset: .low).export(to: output)
+            case 2: _ = try await OutputSettingsAssistant(preset: .low, asset: asset)
+            default: try await ExportSession(asset: asset, preset: .low).export(to: output)
             }
         }
-        try await Task.sleep(for: .milliseconds(50))
+        // The source is being read.
+        for await _ in server.connections { break }
         task.cancel()
-        let rest = await clock.measure {
-            await #expect(throws: CancellationError.self) { try await task.value }
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(scratch.contents.isEmpty)
+    }
+
+    /// A cancellation doesn't wait for work that can't be interrupted, such as the opening of an encoder.
+    @Test(.timeLimit(.minutes(10))) func cancellationDoesNotWaitForUninterruptibleWork() async {
+        let signal = CancellationSignal()
+        let release = DispatchSemaphore(value: 0)
+        let (starts, continuation) = AsyncStream<Void>.makeStream()
+        let waiting = Task {
+            await signal.result { (completion: @escaping @Sendable (Int) -> Void) in
+                DispatchQueue.global().async { @Sendable in
+                    continuation.yield()
+                    release.wait()
+                    completion(1)
+                }
+            }
         }
-        // All presets together would read the file many times.
-        #expect(rest < max(whole, .milliseconds(500)), "\(rest) of \(whole)")
-        #expect(scratch.contents == ["long.mp4"])
+        for await _ in starts { break }
+        signal.raise()
+        #expect(await waiting.value == nil)
+        release.signal()
+        // Work isn't started afterwards.
+        let later: Int? = await signal.result { _ in Issue.record("the work was started") }
+        #expect(later == nil)
+        let result: Int? = await CancellationSignal().result { completion in completion(2) }
+        #expect(result == 2)
+    }
+
+    /// The settings for generated frames are those of an assistant with the format of the frames.
+    @Test func settingsOfGeneratedFramesAreThoseOfAnAssistant() async throws {
+        let (size, rate) = (PixelSize(width: 320, height: 180), Rational(30_000, 1001))
+        for preset in [ExportPreset.low, .hevcHighest, .proRes422] {
+            var assistant = try OutputSettingsAssistant(preset: preset)
+            assistant.sourceVideoFormat = try .frames(size: size)
+            assistant.sourceVideoAverageFrameDuration = MediaTime(value: 1001, timescale: 30_000)
+            assistant.sourceVideoMinFrameDuration = assistant.sourceVideoAverageFrameDuration
+            var expected = try configuration(try await assistant.videoSettings())
+            expected.timeBase = rate.inverted
+            let settings = try await OutputSettingsAssistant.videoSettings(
+                preset: preset, size: size, frameRate: rate)
+            #expect(try configuration(settings) == expected, "\(preset.name)")
+        }
     }
 }
