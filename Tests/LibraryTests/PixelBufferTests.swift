@@ -217,6 +217,35 @@ import Testing
         #expect(try FFmpegFile(url.path).frames().times.last == 0.4)
     }
 
+    /// A buffer that can't be converted is rejected when it is appended, stays writable, and doesn't affect others.
+    @Test(arguments: [false, true]) func unconvertibleBufferIsRejectedAtOnce(_ isLive: Bool) async throws {
+        let scratch = try Scratch()
+        let url = URL(fileURLWithPath: scratch.file("o.mp4"))
+        let writer = try AssetWriter(url: url, container: .mp4)
+        let input = AssetWriterInput(mediaType: .video, settings: .encode(WriterSamples.settings()))
+        try writer.add(input)
+        let adaptor = try AssetWriterInputPixelBufferAdaptor(input: input)
+        input.expectsMediaDataInRealTime = isLive
+        try writer.startWriting()
+        try writer.startSession(atSourceTime: .zero)
+        let format = try #require(PixelFormat(named: "uyyvyy411"))
+        let wrong = try PixelBuffer(pixelFormat: format, width: 64, height: 48)
+        for time in 0..<3 {
+            do {
+                try adaptor.append(wrong, at: MediaTime(value: Int64(time), timescale: 25))
+                Issue.record("uyyvyy411 was accepted")
+            } catch MediaError.unsupportedConversion(_, let from, let to, _) {
+                #expect(from.contains("uyyvyy411") && to.contains("64x48 in yuv420p"))
+            }
+            try wrong.withMutablePlane(0) { bytes, _ in bytes[0] = 1 }
+            try adaptor.append(
+                adaptor.pixelBufferPool.makeBuffer(), at: MediaTime(value: Int64(time), timescale: 25))
+        }
+        try input.markAsFinished()
+        try await writer.finishWriting()
+        #expect(try FFmpegFile(url.path).frames().times == [0, 0.04, 0.08])
+    }
+
     /// A buffer that was rejected, or written as a still image, remains writable.
     @Test func rejectedBuffersStayWritable() async throws {
         let scratch = try Scratch()

@@ -104,6 +104,18 @@ struct EncoderFormatConverter: ~Copyable {
     }
 }
 
+extension MediaError {
+    /// Returns the error of a frame that can't be converted to an encoder's size and pixel format.
+    static func unsupportedConversion(
+        of frame: borrowing Frame, toSize size: PixelSize, _ format: PixelFormat, track: TrackReference,
+        _ error: AVError
+    ) -> MediaError {
+        .unsupportedConversion(
+            track: track, from: "a frame of \(frame.width)x\(frame.height) in \(frame.pixelFormat)",
+            to: "\(size) in \(format)", error)
+    }
+}
+
 extension ColorDescription {
     /// Returns the primaries and the transfer function to which frames with another color must be converted; only those
     /// that both declare.

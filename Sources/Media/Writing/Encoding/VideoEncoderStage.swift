@@ -95,9 +95,8 @@ final class VideoEncoderStage: EncoderStage {
                 try converter.prepare(for: frame)
             } catch {
                 throw MediaError.unsupportedConversion(
-                    track: reference,
-                    from: "a frame of \(frame.width)x\(frame.height) in \(frame.pixelFormat)",
-                    to: "\(frameFormat.width)x\(frameFormat.height) in \(frameFormat.format)", error)
+                    of: frame, toSize: PixelSize(width: frameFormat.width, height: frameFormat.height),
+                    frameFormat.format, track: reference, error)
             }
         }
     }
