@@ -105,8 +105,9 @@ let package = Package(
         .target(
             name: "PlanWork",
             dependencies: [
-                "JobPlan", "JobSpec", "Diagnostics", "Errors", "ExactStrings", "FileSystem", "Media", "LibAV",
-                "Locking", "Publishing", "CLinux",
+                "JobPlan", "JobSpec", "Diagnostics", "Errors", "ExactStrings", "FileSystem", "Streaming",
+                "Media",
+                "LibAV", "Locking", "Publishing", "CLinux",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/JobRun/Work", swiftSettings: house),

@@ -171,8 +171,9 @@ struct OutputPublisher {
     /// Returns the result of the output for the report.
     func result(_ files: [any PublishableItem], _ written: [WrittenFile]) -> OutputResult {
         let findings = written.map(\.findings)
-        let lines = written.map(\.warnings).flatMap { warnings in
-            warnings.task.output.id.map { id in warnings.lines.map { "\(id): \($0)" } } ?? warnings.lines
+        let lines = written.flatMap { file in
+            let lines = file.warnings.lines
+            return file.task.output.id.map { id in lines.map { "\(id): \($0)" } } ?? lines
         }
         return OutputResult(
             id: output.id, destination: destination, size: files.reduce(0) { $0 + $1.size },

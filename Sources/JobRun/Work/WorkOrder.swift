@@ -40,6 +40,8 @@ package struct WorkFindings: Codable, Sendable {
     /// Findings on each output, in the plan's order.
     package var outputs: [OutputFindings]
 
+    package init(outputs: [OutputFindings]) { self.outputs = outputs }
+
     package var isAsExpected: Bool { outputs.allSatisfy { $0.expectations.allSatisfy(\.holds) } }
 }
 

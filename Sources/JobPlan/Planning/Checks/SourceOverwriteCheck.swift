@@ -41,7 +41,9 @@ struct SourceOverwriteCheck {
         guard files.contains(where: { $0.jobs.contains { $0.outputs.contains { $0.package != nil } } }) else {
             return
         }
-        readPaths = sources.compactMap { source in disk.realPath(of: source.path).map { ($0, source.location) } }
+        readPaths = sources.compactMap { source in
+            disk.realPath(of: source.path).map { ($0, source.location) }
+        }
         readPaths += files.compactMap { file in disk.realPath(of: file.path).map { ($0, nil) } }
     }
 
@@ -83,7 +85,8 @@ struct SourceOverwriteCheck {
         sink.error(
             .destinationIsSource,
             "the folder \(folder) contains \(inside.location == nil ? "a job file" : "a source"), and would be replaced: \(inside.path)",
-            at: location, notes: inside.location.map { [Diagnostic.Note("the source is here", at: $0)] } ?? [])
+            at: location, notes: inside.location.map { [Diagnostic.Note("the source is here", at: $0)] } ?? []
+        )
     }
 
     private func check(
