@@ -85,9 +85,9 @@ package struct DestinationPath: Hashable, Sendable {
         case folder
     }
 
-    /// What exists at a path.
+    /// The kind of file or folder that exists at a path.
     package enum Occupant: Sendable {
-        /// Nothing exists at the path; for an output that is a folder, also an empty folder.
+        /// No file or folder exists at the path. An output that is a folder also accepts an empty one.
         case nothing
         /// A device, or a file or folder of another kind than the output, which can't be replaced.
         case wrongKind

@@ -183,6 +183,6 @@ import Testing
         #expect(
             allowed.text.contains("clip 1, a.mp4: track 2 (subtitle mov_text (eng)): `subtitle: none`"),
             "\(allowed.text)")
-        #expect(allowed.text.contains("cues 0     0:00      to 0:02"), "\(allowed.text)")
+        #expect(allowed.text.contains("subtitle 0 0:00      to 0:02"), "\(allowed.text)")
     }
 }

@@ -82,7 +82,7 @@ import Testing
         #expect(scratch.contents.contains("whole-a-hd.mkv") && scratch.contents.contains("whole-b-hd.mkv"))
     }
 
-    /// If a job fails, only the compositions that read it don't run.
+    /// A failed job prevents only the compositions that read its output.
     @Test func failedClipsFailOnlyTheirReaders() throws {
         let scratch = try folderWithJobs()
         try scratch.write("no movie", to: "in/b.mkv")

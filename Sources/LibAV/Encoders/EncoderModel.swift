@@ -97,7 +97,7 @@ package struct EncoderModel: Sendable {
         package let name: String
         /// `profile_idc` in the codec's headers; nil if the headers aren't read.
         package var number: UInt8?
-        /// Name for the user; nil if it is `name`.
+        /// Name in messages, such as `Constrained Baseline`; messages about profiles without one state the number.
         package var title: String?
         /// Whether the profile allows B-frames.
         package var hasBFrames = true

@@ -123,7 +123,7 @@ public struct VideoSettings: Hashable, Sendable {
 }
 
 extension VideoSettings {
-    /// Returns settings for H.264 of constant quality, from 0 to 51; nil for 23.
+    /// Returns settings for H.264 with constant quality. `crf` is from 0 to 51; nil for 23.
     public static func h264(crf: Double? = nil, size: PixelSize, frameRate: Rational) -> VideoSettings {
         VideoSettings(.h264, crf.map { .crf($0) } ?? .standard, size, frameRate)
     }
@@ -135,7 +135,7 @@ extension VideoSettings {
         VideoSettings(.h264, .bitRate(bitRate, maximum: maximum), size, frameRate)
     }
 
-    /// Returns settings for HEVC of constant quality, from 0 to 51; nil for 28.
+    /// Returns settings for HEVC with constant quality. `crf` is from 0 to 51; nil for 28.
     public static func hevc(crf: Double? = nil, size: PixelSize, frameRate: Rational) -> VideoSettings {
         VideoSettings(.hevc, crf.map { .crf($0) } ?? .standard, size, frameRate)
     }
@@ -147,7 +147,7 @@ extension VideoSettings {
         VideoSettings(.hevc, .bitRate(bitRate, maximum: maximum), size, frameRate)
     }
 
-    /// Returns settings for VP9 of constant quality, from 0 to 63; nil for 32.
+    /// Returns settings for VP9 with constant quality. `crf` is from 0 to 63; nil for 32.
     public static func vp9(crf: Double? = nil, size: PixelSize, frameRate: Rational) -> VideoSettings {
         VideoSettings(.vp9, crf.map { .crf($0) } ?? .standard, size, frameRate)
     }
