@@ -14,7 +14,7 @@ enum StateSchema {
         migrator.registerMigration("3") { db in
             try db.execute(
                 sql: """
-                    CREATE TABLE renditions (
+                    CREATE TABLE IF NOT EXISTS renditions (
                         destination TEXT NOT NULL, id TEXT NOT NULL, digest TEXT NOT NULL, output TEXT NOT NULL,
                         description TEXT NOT NULL, PRIMARY KEY (destination, id)) WITHOUT ROWID
                     """)

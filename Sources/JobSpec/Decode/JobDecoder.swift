@@ -49,7 +49,7 @@ struct JobDecoder {
             needs: needs ?? [], scheduling: scheduling, outputs: outputs, isTemplate: isTemplate)
         checkCut(job)
         if !fields.has("composition") { checkChapters(job) }
-        for output in job.renditions {
+        for output in job.outputs.flatMap({ $0.package?.renditions.map(\.storedRendition) ?? [$0] }) {
             ContainerCheck.check(output, into: &reader.sink)
             ImagesCheck.check(output, into: &reader.sink)
             if let size = output.sizeLimit, decoded.isComplete {

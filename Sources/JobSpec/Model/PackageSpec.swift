@@ -1,4 +1,5 @@
 package import Diagnostics
+internal import LibAV
 package import Media
 
 /// A streaming package of a job: a folder with the renditions that the job's outputs without a destination describe,
@@ -22,6 +23,19 @@ package struct PackageSpec: Sendable {
     package struct Variant: Sendable {
         package var video: Located<String>?
         package var audio: Located<String>?
+    }
+}
+
+extension OutputSpec {
+    /// The rendition without the properties of its track that the package's manifests describe and its container can't.
+    package var storedRendition: OutputSpec {
+        var spec = self
+        for index in spec.tracks.indices {
+            spec.tracks[index].disposition = nil
+            guard spec.tracks[index].mediaType == .subtitle else { continue }
+            (spec.tracks[index].language, spec.tracks[index].title) = (nil, nil)
+        }
+        return spec
     }
 }
 

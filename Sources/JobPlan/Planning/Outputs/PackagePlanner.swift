@@ -62,7 +62,7 @@ struct PackagePlanner {
             }
             guard let container = spec.container, let id = spec.id else { continue }
             let planner = OutputPlanner(
-                job: job, output: Self.stored(spec), container: container, input: input,
+                job: job, output: spec.storedRendition, container: container, input: input,
                 destination: destination.child(id.value), as: written, prober: prober, cover: nil)
             let decision = planner.decide()
             reasons.diagnostics.add(decision.reasons.diagnostics)
@@ -82,18 +82,6 @@ struct PackagePlanner {
                 .noSuchTrack, "the source has no track for the `package`", at: self.spec.range)
         }
         return renditions
-    }
-
-    /// Returns the output without the properties of its track that the package's manifests describe and its container
-    /// can't.
-    private static func stored(_ spec: OutputSpec) -> OutputSpec {
-        var spec = spec
-        for index in spec.tracks.indices {
-            spec.tracks[index].disposition = nil
-            guard spec.tracks[index].mediaType == .subtitle else { continue }
-            (spec.tracks[index].language, spec.tracks[index].title) = (nil, nil)
-        }
-        return spec
     }
 
     /// Whether an optional rule selects no track, so that the package lacks the rendition.
