@@ -82,24 +82,25 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
             ],
             swiftSettings: house),
-        // Layer 4: the job language
+        // Layer 4: the manifests of streaming packages
+        .target(name: "Streaming", dependencies: ["Media", "LibAV"], swiftSettings: house),
+        // Layer 5: the job language
         .target(
             name: "JobSpec",
             dependencies: [
                 "YAMLDocument", "Diagnostics", "ExactStrings", "FileSystem", "Locking", "LibAV", "Media",
+                "Streaming",
             ],
             swiftSettings: house),
-        // The manifests of streaming packages
-        .target(name: "Streaming", dependencies: ["Media", "LibAV"], swiftSettings: house),
-        // Layer 5: plans
+        // Layer 6: plans
         .target(
             name: "JobPlan",
             dependencies: [
                 "BinaryCoding", "JobSpec", "CLinux", "Diagnostics", "ExactStrings", "FileSystem", "Locking",
-                "Media", "LibAV", "Publishing",
+                "Media", "LibAV", "Publishing", "Streaming",
             ],
             swiftSettings: house),
-        // Layer 6: what job files and single exports share: the stages up to a plan that can be run, and the work of one plan
+        // Layer 7: what job files and single exports share: the stages up to a plan that can be run, and the work of one plan
         .target(
             name: "JobStages", dependencies: ["JobPlan", "JobSpec", "Diagnostics"], swiftSettings: house),
         .target(
@@ -111,7 +112,7 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             path: "Sources/JobRun/Work", swiftSettings: house),
-        // Layer 7: execution of batches
+        // Layer 8: execution of batches
         .target(
             name: "JobRun",
             dependencies: [
@@ -122,7 +123,7 @@ let package = Package(
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
             exclude: ["Work"], swiftSettings: house),
-        // Layer 8: the commands, for the program and the library of job files
+        // Layer 9: the commands, for the program and the library of job files
         .target(
             name: "Engine",
             dependencies: [
@@ -130,7 +131,7 @@ let package = Package(
                 "FileSystem", "Diagnostics", "ExactStrings", "Locking", "CLinux",
             ],
             swiftSettings: house),
-        // Layer 9: the libraries, and the command line
+        // Layer 10: the libraries, and the command line
         .target(
             name: "TandemKit",
             dependencies: [
@@ -156,7 +157,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: house),
-        // Layer 10: tests
+        // Layer 11: tests
         .target(
             name: "TestSupport",
             dependencies: [
@@ -181,7 +182,7 @@ let package = Package(
             name: "JobPlanTests",
             dependencies: [
                 "JobRun", "PlanWork", "JobPlan", "JobSpec", "YAMLDocument", "Diagnostics", "Media", "LibAV",
-                "Locking", "FileSystem", "Publishing", "PlanFuzzing", "TestSupport",
+                "Locking", "FileSystem", "Publishing", "Streaming", "PlanFuzzing", "TestSupport",
             ],
             swiftSettings: house),
         .testTarget(

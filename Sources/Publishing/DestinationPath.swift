@@ -109,18 +109,11 @@ package struct DestinationPath: Hashable, Sendable {
             var target = stat()
             return stat(path, &target) == 0 && target.st_mode & S_IFMT != S_IFREG ? .wrongKind : .foreign
         case (S_IFDIR, .folder):
-            if isEmptyFolder(path) { return .nothing }
+            if FolderTree.isEmpty(path) { return .nothing }
         default: return .wrongKind
         }
         guard let mark = mark(at: path) else { return .foreign }
         return owner == nil || mark.owner == owner ? .published : .foreign
-    }
-
-    private static func isEmptyFolder(_ path: String) -> Bool {
-        let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
-        guard folder >= 0 else { return false }
-        defer { close(folder) }
-        return FolderTree.isEmpty(folder)
     }
 
     /// Name of the extended attribute that contains the mark of an output that failed its expectations and was kept.

@@ -27,8 +27,24 @@ enum FolderTree {
         return state.visit(folder, prefix: "", depth: 0) ? state.size : 0
     }
 
-    /// Returns whether a folder has no entry.
-    static func isEmpty(_ folder: Int32) -> Bool { names(in: folder)?.isEmpty == true }
+    /// Returns the descriptor of a folder that isn't a link, which the caller closes; negative if there is none.
+    static func open(_ path: String, in folder: Int32 = AT_FDCWD) -> Int32 {
+        openat(folder, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+    }
+
+    /// Returns whether a path leads to a folder without entries.
+    static func isEmpty(_ path: String, in folder: Int32 = AT_FDCWD) -> Bool {
+        with(path, in: folder) { names(in: $0)?.isEmpty } == true
+    }
+
+    /// Calls `body` with the folder at a path; returns nil if there is none.
+    static func with<Value>(_ path: String, in folder: Int32 = AT_FDCWD, _ body: (Int32) -> Value?) -> Value?
+    {
+        let own = open(path, in: folder)
+        guard own >= 0 else { return nil }
+        defer { close(own) }
+        return body(own)
+    }
 
     /// Removes an entry of a folder, with everything beneath it. Links are removed, not followed.
     /// Returns false if something couldn't be removed.
@@ -36,7 +52,7 @@ enum FolderTree {
     static func remove(_ name: String, in folder: Int32, depth: Int = 0) -> Bool {
         if unlinkat(folder, name, 0) == 0 { return true }
         guard errno == EISDIR || errno == EPERM, depth < depthLimit else { return errno == ENOENT }
-        let own = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+        let own = open(name, in: folder)
         guard own >= 0 else { return false }
         defer { close(own) }
         for child in names(in: own) ?? [] { remove(child, in: own, depth: depth + 1) }
@@ -60,7 +76,7 @@ enum FolderTree {
                 let path = prefix + name
                 if status.st_mode & S_IFMT == S_IFDIR {
                     lines.append(path + "/")
-                    let own = openat(folder, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+                    let own = FolderTree.open(name, in: folder)
                     guard own >= 0 else { return false }
                     defer { close(own) }
                     guard visit(own, prefix: path + "/", depth: depth + 1) else { return false }
@@ -75,7 +91,7 @@ enum FolderTree {
     }
 
     /// Returns the names in a folder without `.` and `..`; nil if it can't be read.
-    private static func names(in folder: Int32) -> [String]? {
+    static func names(in folder: Int32) -> [String]? {
         let copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard copy >= 0 else { return nil }
         guard let stream = fdopendir(copy) else {

@@ -1,5 +1,10 @@
+internal import CLinux
+internal import Glibc
+
 /// A file or folder that is complete or absent at its destination.
 package protocol PublishableItem: AnyObject {
+    /// Descriptor of the file or folder, owned by the item.
+    var descriptor: Int32 { get }
     /// Whether the item was published and not withdrawn.
     var isPublished: Bool { get }
     /// Size of all its data in bytes.
@@ -7,9 +12,6 @@ package protocol PublishableItem: AnyObject {
     /// Size and modification time as text, by which a later change is recognized.
     var fingerprint: String { get }
 
-    /// Writes an extended attribute. Returns false if it can't be written, as on file systems without support.
-    @discardableResult
-    func setAttribute(_ name: String, _ value: String) -> Bool
     /// Writes the data to disk.
     func synchronize() throws
     /// Gives the item its final name in one step. Without `replacing`, throws `PublishingError.destinationExists` if
@@ -21,8 +23,25 @@ package protocol PublishableItem: AnyObject {
     func removeReplaced()
     /// Removes an unpublished item.
     func discard()
+}
+
+extension PublishableItem {
+    /// Writes an extended attribute. Returns false if it can't be written, as on file systems without support.
+    @discardableResult
+    package func setAttribute(_ name: String, _ value: String) -> Bool {
+        let bytes = Array(value.utf8)
+        return tandem_fsetxattr(descriptor, name, bytes, bytes.count) == 0
+    }
+
     /// Returns whether a path leads to this item, by device and inode.
-    func isAt(_ path: String) -> Bool
+    package func isAt(_ path: String) -> Bool { isAt(path, in: AT_FDCWD) }
+
+    /// Returns whether a path that is relative to a folder leads to this item.
+    func isAt(_ path: String, in folder: Int32) -> Bool {
+        var (own, other) = (stat(), stat())
+        return fstat(descriptor, &own) == 0 && fstatat(folder, path, &other, AT_SYMLINK_NOFOLLOW) == 0
+            && own.st_dev == other.st_dev && own.st_ino == other.st_ino
+    }
 }
 
 extension TemporaryFile: PublishableItem {}

@@ -18,7 +18,7 @@ extension TemporaryFile {
             else { continue }
             var descriptor = openat(directory, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
             if descriptor < 0, errno == EISDIR {
-                descriptor = openat(directory, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+                descriptor = FolderTree.open(name, in: directory)
             }
             guard descriptor >= 0 else { continue }
             let isDead = flock(descriptor, LOCK_EX | LOCK_NB) == 0
@@ -46,18 +46,7 @@ extension TemporaryFile {
 
     /// Returns the names in a folder that begin with a dot, as those of temporary files do.
     static func entries(of folder: Int32) -> [String] {
-        let copy = openat(folder, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard copy >= 0, let stream = fdopendir(copy) else { return [] }
-        defer { closedir(stream) }
-        var names: [String] = []
-        while let entry = readdir(stream) {
-            guard entry.pointee.d_name.0 == 0x2e else { continue }
-            names.append(
-                withUnsafePointer(to: &entry.pointee.d_name) {
-                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                })
-        }
-        return names
+        (FolderTree.names(in: folder) ?? []).filter { $0.hasPrefix(".") }
     }
 
     /// The components of a temporary name, `.name.<attempt>.part`.

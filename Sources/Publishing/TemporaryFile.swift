@@ -122,10 +122,7 @@ package final class TemporaryFile: @unchecked Sendable {
         var status = stat()
         guard lstat(path, &status) == 0 else { return nil }
         guard status.st_mode & S_IFMT == S_IFDIR else { return fingerprint(status) }
-        let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
-        guard folder >= 0 else { return nil }
-        defer { close(folder) }
-        return FolderTree.fingerprint(of: folder)
+        return FolderTree.with(path) { FolderTree.fingerprint(of: $0) }
     }
 
     static func fingerprint(_ status: stat) -> String {
@@ -145,13 +142,6 @@ package final class TemporaryFile: @unchecked Sendable {
         }
     }
 
-    /// Writes an extended attribute. Returns false if it can't be written, as on file systems without support.
-    @discardableResult
-    package func setAttribute(_ name: String, _ value: String) -> Bool {
-        let bytes = Array(value.utf8)
-        return tandem_fsetxattr(descriptor, name, bytes, bytes.count) == 0
-    }
-
     /// Writes an extended attribute of a published file. Returns false if it can't be written.
     package static func setAttribute(_ name: String, _ value: String, path: String, in root: PathRoot) -> Bool
     {
@@ -160,13 +150,6 @@ package final class TemporaryFile: @unchecked Sendable {
         defer { close(descriptor) }
         let bytes = Array(value.utf8)
         return tandem_fsetxattr(descriptor, name, bytes, bytes.count) == 0
-    }
-
-    /// Returns whether a path leads to this file, by device and inode.
-    package func isAt(_ path: String) -> Bool {
-        var (own, other) = (stat(), stat())
-        return fstat(descriptor, &own) == 0 && lstat(path, &other) == 0 && own.st_dev == other.st_dev
-            && own.st_ino == other.st_ino
     }
 
     /// Returns whether the file system of a published file supports extended attributes.

@@ -13,7 +13,7 @@ internal import SystemPackage
 package final class TemporaryFolder: PublishableItem {
     /// Path under which the folder will be published.
     package let destination: String
-    private let descriptor: Int32
+    package let descriptor: Int32
     private let parent: Int32
     private let name: String
     /// Temporary name; nil once the folder is published or discarded.
@@ -25,6 +25,7 @@ package final class TemporaryFolder: PublishableItem {
     /// Open subfolders by name.
     private var subfolders: [String: Int32] = [:]
     private var fileCount = 0
+    private var knownFingerprint: String?
 
     package private(set) var isPublished = false
     /// Size of all added files in bytes.
@@ -50,7 +51,7 @@ package final class TemporaryFolder: PublishableItem {
             close(parent)
             throw SystemError("creating a folder in \(directory)", errno: code)
         }
-        let descriptor = openat(parent, part, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+        let descriptor = FolderTree.open(part, in: parent)
         guard descriptor >= 0 else {
             let code = errno
             unlinkat(parent, part, AT_REMOVEDIR)
@@ -63,10 +64,7 @@ package final class TemporaryFolder: PublishableItem {
 
     /// Returns the size of all files of a published folder in bytes; 0 if it can't be read.
     package static func size(ofPublished path: String) -> Int64 {
-        let folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
-        guard folder >= 0 else { return 0 }
-        defer { close(folder) }
-        return FolderTree.size(of: folder)
+        FolderTree.with(path) { FolderTree.size(of: $0) } ?? 0
     }
 
     /// Removes a published folder with everything in it. Returns false if something remains.
@@ -121,7 +119,7 @@ package final class TemporaryFolder: PublishableItem {
         }
     }
 
-    /// Takes over a file of a published folder, by a hard link, or by a copy on a file system without links.
+    /// Adds a file of a published folder: a hard link, or a copy on a file system without links.
     /// - Throws: `SystemError` if there is no regular file of that size at the path.
     package func take(_ path: String, of size: Int64, from published: PublishedFolder) throws {
         let (folder, name) = try location(of: path)
@@ -144,6 +142,7 @@ package final class TemporaryFolder: PublishableItem {
 
     /// Returns the folder of a file, which is created, and the file's name.
     private func location(of path: String) throws -> (folder: Int32, name: String) {
+        knownFingerprint = nil
         let parts = path.split(separator: "/", omittingEmptySubsequences: false).map(String.init)
         guard (1...2).contains(parts.count), !parts.contains(where: { ["", ".", ".."].contains($0) }) else {
             throw SystemError("creating the file \(path)", errno: EINVAL)
@@ -153,7 +152,7 @@ package final class TemporaryFolder: PublishableItem {
         guard mkdirat(descriptor, parts[0], 0o777) == 0 else {
             throw SystemError("creating the folder \(parts[0])", errno: errno)
         }
-        let folder = openat(descriptor, parts[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+        let folder = FolderTree.open(parts[0], in: descriptor)
         guard folder >= 0 else { throw SystemError("opening the folder \(parts[0])", errno: errno) }
         subfolders[parts[0]] = folder
         return (folder, parts[1])
@@ -161,12 +160,12 @@ package final class TemporaryFolder: PublishableItem {
 
     // MARK: Publishing
 
-    package var fingerprint: String { FolderTree.fingerprint(of: descriptor) }
-
-    @discardableResult
-    package func setAttribute(_ name: String, _ value: String) -> Bool {
-        let bytes = Array(value.utf8)
-        return tandem_fsetxattr(descriptor, name, bytes, bytes.count) == 0
+    /// Fingerprint of the files so far. The tree is read once after the last file was added.
+    package var fingerprint: String {
+        if let knownFingerprint { return knownFingerprint }
+        let fingerprint = FolderTree.fingerprint(of: descriptor)
+        knownFingerprint = fingerprint
+        return fingerprint
     }
 
     package func synchronize() throws {
@@ -178,12 +177,6 @@ package final class TemporaryFolder: PublishableItem {
         }
     }
 
-    package func isAt(_ path: String) -> Bool {
-        var (own, other) = (stat(), stat())
-        return fstat(descriptor, &own) == 0 && lstat(path, &other) == 0 && own.st_dev == other.st_dev
-            && own.st_ino == other.st_ino
-    }
-
     package func publish(replacing: Bool, keepsReplaced: Bool) throws {
         guard let part = partName, !isPublished else { return }
         if replacing {
@@ -191,7 +184,7 @@ package final class TemporaryFolder: PublishableItem {
         } else if tandem_renameat2(parent, part, parent, name, 1) != 0 {
             // Network file systems and FUSE often don't support an exclusive rename. `rename` replaces an empty folder
             // only.
-            if [EINVAL, ENOSYS, EOPNOTSUPP].contains(errno) || isEmptyFolder(name) {
+            if [EINVAL, ENOSYS, EOPNOTSUPP].contains(errno) || FolderTree.isEmpty(name, in: parent) {
                 guard renameat(parent, part, parent, name) == 0 else { throw renameError() }
             } else {
                 throw renameError()
@@ -207,16 +200,9 @@ package final class TemporaryFolder: PublishableItem {
             ? PublishingError.destinationExists : SystemError("renaming the folder", errno: errno)
     }
 
-    private func isEmptyFolder(_ name: String) -> Bool {
-        let folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
-        guard folder >= 0 else { return false }
-        defer { close(folder) }
-        return FolderTree.isEmpty(folder)
-    }
-
     /// Exchanges the folder with the one at the destination, which gets the temporary name.
     private func exchange(_ part: String) throws {
-        replacedLock = openat(parent, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW)
+        replacedLock = FolderTree.open(name, in: parent)
         guard replacedLock >= 0 else {
             guard errno == ENOENT else { throw SystemError("opening the replaced folder", errno: errno) }
             // It was removed in the meantime.
@@ -246,7 +232,7 @@ package final class TemporaryFolder: PublishableItem {
     }
 
     package func withdraw() {
-        guard isPublished, isInPlace else { return }
+        guard isPublished, isAt(name, in: parent) else { return }
         let part = TemporaryFile.partName(for: name)
         if let replaced {
             if tandem_exchange(parent, replaced, name) == 0 {
@@ -265,13 +251,6 @@ package final class TemporaryFolder: PublishableItem {
         unlockReplaced()
         fsync(parent)
         discard()
-    }
-
-    /// Whether the folder has its final name.
-    private var isInPlace: Bool {
-        var (own, other) = (stat(), stat())
-        return fstat(descriptor, &own) == 0 && fstatat(parent, name, &other, AT_SYMLINK_NOFOLLOW) == 0
-            && own.st_dev == other.st_dev && own.st_ino == other.st_ino
     }
 
     package func removeReplaced() {

@@ -1,6 +1,7 @@
 internal import JobSpec
 internal import LibAV
 internal import Media
+internal import Streaming
 
 /// The text form of packages.
 extension PlanText {

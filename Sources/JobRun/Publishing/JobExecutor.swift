@@ -414,11 +414,13 @@ final class JobExecutor: @unchecked Sendable {
         let published = try TemporaryFile.publishTogether(parts.map(\.item)) { index, keepsReplaced in
             try parts[index].publisher.publish(parts[index].item, keepsReplaced: keepsReplaced)
         }
-        for index in published { parts[index].publisher.recordSuccess(seconds: elapsed) }
+        for index in published { parts[index].publisher.recordSuccess(parts[index].item, seconds: elapsed) }
         return unfinishedOutputs.indices.compactMap { index in
             state?.succeeded(whole: unfinishedOutputs[index].publisher.task)
             let items = published.map { parts[$0] }.filter { $0.output == index }.map(\.item)
-            return items.isEmpty ? nil : unfinishedOutputs[index].publisher.result(items, written[index])
+            let output = unfinishedOutputs[index]
+            return items.isEmpty
+                ? nil : output.publisher.result(items, written[index], reusing: output.reused.values)
         }
     }
 }

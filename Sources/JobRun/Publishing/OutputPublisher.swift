@@ -108,11 +108,11 @@ struct OutputPublisher {
             ?? false
     }
 
-    /// Records that the output was published, with the seconds that its job took.
-    func recordSuccess(seconds: Double) {
+    /// Records that the output was published as `item`, with the seconds that its job took.
+    func recordSuccess(_ item: any PublishableItem, seconds: Double) {
         guard let digest else { return }
         state?.succeeded(task, digest: digest, seconds: seconds)
-        if !renditions.isEmpty { state?.published(renditions, of: task) }
+        if !renditions.isEmpty { state?.published(renditions, of: task, output: item.fingerprint) }
     }
 
     /// Sets the modification time and the mark of a finished file or folder and syncs it to disk. Only the rename
@@ -168,8 +168,12 @@ struct OutputPublisher {
         return true
     }
 
-    /// Returns the result of the output for the report.
-    func result(_ files: [any PublishableItem], _ written: [WrittenFile]) -> OutputResult {
+    /// Returns the result of the output for the report. `reused` are the renditions of an earlier package that it
+    /// contains.
+    func result(
+        _ files: [any PublishableItem], _ written: [WrittenFile],
+        reusing reused: some Sequence<StreamingRendition>
+    ) -> OutputResult {
         let findings = written.map(\.findings)
         let lines = written.flatMap { file in
             let lines = file.warnings.lines
@@ -178,7 +182,7 @@ struct OutputPublisher {
         return OutputResult(
             id: output.id, destination: destination, size: files.reduce(0) { $0 + $1.size },
             output: files.first?.fingerprint ?? "?",
-            duration: findings.flatMap(\.tracks).map(\.end).max() ?? .zero,
+            duration: (findings.flatMap(\.tracks).map(\.end) + reused.compactMap(\.end)).max() ?? .zero,
             tracks: findings.flatMap(\.tracks),
             warnings: lines, expectations: findings.flatMap(\.expectations),
             loudness: findings.flatMap(\.loudness),

@@ -62,9 +62,9 @@ struct PackageAssembler {
         }
         try checkAlignment(of: renditions)
         var description = StreamingPackage(
-            formats: package.formats.map(\.streaming), files: package.files.streaming,
+            formats: package.formats, files: package.files,
             segmentDuration: package.segment, renditions: renditions,
-            variants: package.variants.map { StreamingVariant(video: $0.video, audio: $0.audio) },
+            variants: package.variants,
             hasKeyframePlaylists: package.hasKeyframePlaylists)
         let folder = try TemporaryFolder(destination: destination, in: root)
         for (index, origin) in origins.enumerated() {
@@ -199,7 +199,7 @@ struct PackageAssembler {
         return zip(starts, ends).map { TimeRange(start: $0, end: $1) }
     }
 
-    /// Takes over the files of a rendition from the published folder.
+    /// Adds the files of a rendition from the published folder.
     private func take(
         _ rendition: StreamingRendition, from earlier: PublishedFolder, _ layout: PackageLayout,
         to folder: TemporaryFolder
@@ -222,7 +222,7 @@ struct PackageAssembler {
         switch origin {
         case .published(let earlier):
             return try earlier.contents(
-                of: PackageLayout(files: package.files.streaming).subtitles(of: id), limit: Self.mostSubtitles
+                of: PackageLayout(files: package.files).subtitles(of: id), limit: Self.mostSubtitles
             )
         case .written(let written):
             let size = written.file.size
@@ -232,24 +232,6 @@ struct PackageAssembler {
                     at: location)
             }
             return try written.file.bytes(of: TemporaryFile.Part(offset: 0, length: size))
-        }
-    }
-}
-
-extension PackageFormat {
-    fileprivate var streaming: StreamingFormat {
-        switch self {
-        case .hls: .hls
-        case .dash: .dash
-        }
-    }
-}
-
-extension PackageDivision {
-    fileprivate var streaming: PackageFiles {
-        switch self {
-        case .many: .many
-        case .single: .single
         }
     }
 }

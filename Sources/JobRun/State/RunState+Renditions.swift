@@ -1,5 +1,4 @@
 internal import JobPlan
-internal import JobSpec
 internal import Media
 internal import Publishing
 internal import Streaming
@@ -25,10 +24,10 @@ extension RunState {
         return found
     }
 
-    /// Records the renditions of a package that was published.
-    func published(_ renditions: [StreamingRendition], of task: OutputTask) {
+    /// Records the renditions of a package that was published, whose folder has the fingerprint `output`.
+    func published(_ renditions: [StreamingRendition], of task: OutputTask, output: String) {
         guard let package = task.output.package, let destination = task.output.destination,
-            let store = store(of: task.file), let now = TemporaryFile.fingerprint(path: destination)
+            let store = store(of: task.file)
         else { return }
         var records: [String: StateStore.StoredRendition] = [:]
         for (rendition, description) in zip(task.written, renditions) {
@@ -36,7 +35,7 @@ extension RunState {
             else {
                 continue
             }
-            records[id] = StateStore.StoredRendition(digest: digest, output: now, description: description)
+            records[id] = StateStore.StoredRendition(digest: digest, output: output, description: description)
         }
         store.record(records, at: destination)
     }

@@ -290,16 +290,16 @@ package final class JobWork: WorkHandle, @unchecked Sendable {
                     "the output has no subtitle event",
                     of: output), at: output.location)
         }
-        let losses: [String]
+        let (losses, tracks): ([String], [AssetTrack])
         switch try OutputVerifier(
             task: task, reports: reports, cutEvidence: written.evidence, stop: stop, environment: environment,
             isCancelled: isCancelled
         ).verdict(path: file.reopenPath) {
-        case .complete(let found): losses = found
+        case .complete(let lost, let found): (losses, tracks) = (lost, found)
         case .defective(let problem): throw JobFailure(prefixed(problem, of: output), at: output.location)
         }
         let inspector = written.recorder.map {
-            RenditionInspector(plan: output, file: file, recorder: $0, environment: environment)
+            RenditionInspector(plan: output, tracks: tracks, recorder: $0)
         }
         findingsByOutput[index] = OutputFindings(
             tracks: reports, stop: stop, parts: inspector?.parts ?? [],

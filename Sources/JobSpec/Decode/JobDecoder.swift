@@ -82,41 +82,38 @@ struct JobDecoder {
             return ([], false)
         }
         let package = fields["package"]
-        var renditions: [OutputDecoder.Result] = []
-        var outputs: [OutputDecoder.Result] = []
-        for output in named {
-            var scope = scope
-            scope.output = output.key
-            let written = parts.output(output.value)
-            scope.makesImages = OutputKindKey.namesImages(written)
-            let isRendition = package != nil && written[key: "destination"] == nil
-            var decoder = decoder(Located(output.key, at: output.keyRange), scope)
-            decoder.ownRange = output.value.range
-            guard !isRendition else {
-                let node = Substitution(scope: scope, reader: reader).apply(to: output.value)
-                if let rendition = decoder.rendition(node, at: package?.keyRange) {
-                    renditions.append(rendition)
-                }
-                continue
-            }
-            DestinationCheck(scope: scope, reader: reader).check(written, as: Language.output)
-            let node = Substitution(scope: scope, reader: reader).apply(to: written)
-            guard let fields = reader.fields(node, as: Language.output) else { continue }
-            if let result = decoder.output(fields) { outputs.append(result) }
+        let results = named.compactMap { output($0, parts, package) }
+        guard case .mapping(let entries) = entry.value.content, !results.isEmpty else { return ([], false) }
+        let isComplete = results.count == entries.count && results.allSatisfy(\.isComplete)
+        let specs = results.map(\.spec)
+        let renditions = specs.filter { $0.destination == nil }
+        // A package of `defaults` applies to jobs with outputs that have no destination.
+        guard let package, !package.keyRange.isDefault || !renditions.isEmpty else {
+            return (specs, isComplete)
         }
-        guard case .mapping(let entries) = entry.value.content, !outputs.isEmpty || !renditions.isEmpty else {
-            return ([], false)
+        guard let folder = self.package(package, of: named, renditions) else { return (specs, false) }
+        return (specs.filter { $0.destination != nil } + [folder], isComplete)
+    }
+
+    /// Decodes an entry of `outputs`; a rendition of the job's package has no destination. Returns nil after an error is
+    /// reported, or if a value is not known yet.
+    private func output(
+        _ entry: YAMLNode.Entry, _ parts: OutputNodes, _ package: YAMLNode.Entry?
+    ) -> OutputDecoder.Result? {
+        var scope = scope
+        scope.output = entry.key
+        let written = parts.output(entry.value)
+        scope.makesImages = OutputKindKey.namesImages(written)
+        var decoder = decoder(Located(entry.key, at: entry.keyRange), scope)
+        decoder.ownRange = entry.value.range
+        let substitution = Substitution(scope: scope, reader: reader)
+        if let package, written[key: "destination"] == nil {
+            return decoder.rendition(substitution.apply(to: entry.value), at: package.keyRange)
         }
-        var isComplete =
-            outputs.count + renditions.count == entries.count
-            && (outputs + renditions).allSatisfy(\.isComplete)
-        var specs = outputs.map(\.spec)
-        if let package {
-            let folder = self.package(package, of: named, renditions.map(\.spec), decoder(nil, scope))
-            isComplete = isComplete && folder != nil
-            if let folder { specs.append(folder) } else { specs += renditions.map(\.spec) }
+        DestinationCheck(scope: scope, reader: reader).check(written, as: Language.output)
+        return reader.fields(substitution.apply(to: written), as: Language.output).flatMap {
+            decoder.output($0)
         }
-        return (specs, isComplete)
     }
 
     /// Reports a `package` without `outputs`. One from `defaults` applies only to jobs with `outputs`. Returns whether it
@@ -136,8 +133,7 @@ struct JobDecoder {
 
     /// Returns the package of a job as an output; nil after an error is reported.
     private func package(
-        _ entry: YAMLNode.Entry, of outputs: [YAMLNode.Entry], _ renditions: [OutputSpec],
-        _ decoder: OutputDecoder
+        _ entry: YAMLNode.Entry, of outputs: [YAMLNode.Entry], _ renditions: [OutputSpec]
     ) -> OutputSpec? {
         if let other = outputs.first(where: { $0.key == PackageDecoder.id }) {
             reader.sink.error(
@@ -152,6 +148,7 @@ struct JobDecoder {
                 at: entry.keyRange, help: "remove `destination` from the outputs that belong to the package")
             return nil
         }
+        let decoder = decoder(nil, scope)
         return PackageDecoder(reader: reader, entry: entry).output(renditions) { decoder.folderSpec($0) }
     }
 

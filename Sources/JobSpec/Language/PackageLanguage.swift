@@ -1,3 +1,5 @@
+internal import Streaming
+
 /// The keys of `package`.
 extension Language {
     static let packageVariant = MappingType(
@@ -13,8 +15,8 @@ extension Language {
             KeyInfo(
                 "formats",
                 .oneOf([
-                    .word(PackageFormat.allCases.map(\.rawValue)),
-                    .list(.word(PackageFormat.allCases.map(\.rawValue))),
+                    .word(StreamingFormat.allCases.map(\.rawValue)),
+                    .list(.word(StreamingFormat.allCases.map(\.rawValue))),
                 ]),
                 "Formats of the manifests: `hls` writes `master.m3u8` and a playlist for each rendition, `dash` writes `manifest.mpd`.",
                 default: "[hls, dash]"),
@@ -23,7 +25,7 @@ extension Language {
                 "Duration of segments, 1 s to 60 s. A segment of video begins with the first keyframe at or after each multiple of it, a segment of audio with the packet nearest to it.",
                 default: "6s"),
             KeyInfo(
-                "files", .word(PackageDivision.allCases.map(\.rawValue)),
+                "files", .word(PackageFiles.allCases.map(\.rawValue)),
                 "`many`: a file for each segment; `single`: a file for each rendition, with byte ranges.",
                 default: "many"),
             KeyInfo(

@@ -13,7 +13,7 @@ package struct OutputSpec: Sendable {
     /// Whether the index is moved to the front of the file.
     package let optimizeForNetwork: Located<Bool>?
     /// Duration of the file's fragments; nil for a file without fragments.
-    package let fragmentInterval: Located<MediaTime>?
+    package internal(set) var fragmentInterval: Located<MediaTime>?
     package let metadata: MetadataSpec
     /// Chapters; nil for the source's.
     package let chapters: Located<ChapterSpec>?

@@ -1,15 +1,16 @@
 package import Diagnostics
 internal import LibAV
 package import Media
+package import Streaming
 
 /// A streaming package of a job: a folder with the renditions that the job's outputs without a destination describe,
 /// and the manifests that list them.
 package struct PackageSpec: Sendable {
     /// Formats of the manifests, without duplicates.
-    package var formats: [Located<PackageFormat>]
+    package var formats: [Located<StreamingFormat>]
     /// Duration of segments.
     package var segment: Located<MediaTime>
-    package var files: PackageDivision
+    package var files: PackageFiles
     /// Combinations of video and audio that are offered; empty for every video with every audio rendition.
     package var variants: [Variant]
     /// Location of the request for playlists of keyframes; nil without them.
@@ -37,20 +38,4 @@ extension OutputSpec {
         }
         return spec
     }
-}
-
-/// A format of manifests.
-package enum PackageFormat: String, Codable, Hashable, Sendable, CaseIterable {
-    /// Playlists of HTTP Live Streaming (RFC 8216).
-    case hls
-    /// A media presentation description (ISO/IEC 23009-1).
-    case dash
-}
-
-/// The division of a rendition into files.
-package enum PackageDivision: String, Codable, Hashable, Sendable, CaseIterable {
-    /// One file for each segment.
-    case many
-    /// One file, whose byte ranges are the segments.
-    case single
 }

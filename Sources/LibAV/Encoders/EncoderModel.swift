@@ -1,6 +1,6 @@
 /// The properties of a libavcodec encoder that the job language, the planners and the media pipeline require: bounds
 /// and defaults of rate control, presets, profiles, the option of each setting, private options, required hardware,
-/// and figures for the size of the output. Each encoder has a separate file in this folder and a line in
+/// and figures for the size of the output. Each encoder has a separate file in `Models` and a line in
 /// `EncoderModel.table`.
 ///
 /// The ranges of libavcodec's options are wider than those of the encoders (`crf` up to `FLT_MAX`, presets as free

@@ -17,7 +17,7 @@ enum VP9CodecString {
         return base + values.map { "." + twoDigits($0) }.joined() + (code.isFullRange ? ".01" : ".00")
     }
 
-    /// Returns the lowest level whose picture size and sample rate allow a video; nil if none does.
+    /// Returns the lowest level whose frame size and sample rate allow a video; nil if none does.
     static func level(width: Int, height: Int, frameRate: Rational?) -> Int? {
         guard width > 0, height > 0 else { return nil }
         let (size, isTooLarge) = width.multipliedReportingOverflow(by: height)
@@ -27,7 +27,7 @@ enum VP9CodecString {
         return levels.first { size <= $0.size && rate <= $0.rate }?.level
     }
 
-    /// Maximum luma picture size in samples, and maximum samples per second.
+    /// Maximum frame size in luma samples, and maximum luma samples per second.
     private static let levels: [(level: Int, size: Int, rate: Double)] = [
         (10, 36_864, 829_440), (11, 73_728, 2_764_800), (20, 122_880, 4_608_000), (21, 245_760, 9_216_000),
         (30, 552_960, 20_736_000), (31, 983_040, 36_864_000), (40, 2_228_224, 83_558_400),

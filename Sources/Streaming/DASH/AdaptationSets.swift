@@ -42,13 +42,13 @@ struct AdaptationSets {
             && zip(a.segments, b.segments).allSatisfy { $0.start == $1.start }
     }
 
-    /// Returns whether two pictures have the same aspect ratio within the rounding of their sizes to even numbers.
+    /// Returns whether two videos have the same aspect ratio within the rounding of their sizes to even numbers.
     private static func haveEqualAspect(_ a: StreamingRendition.Video, _ b: StreamingRendition.Video) -> Bool
     {
         let (a, b) = (a.displaySize, b.displaySize)
         let difference = abs(Int64(a.width) * Int64(b.height) - Int64(b.width) * Int64(a.height))
         let smaller = a.height < b.height ? (a, b) : (b, a)
-        // Two samples more or less in the smaller picture.
+        // Two pixels more or less in the smaller video.
         return difference <= 2 * Int64(max(smaller.1.width, smaller.1.height))
     }
 }

@@ -10,6 +10,6 @@ package enum StreamingFormat: String, Codable, Hashable, Sendable, CaseIterable 
 package enum PackageFiles: String, Codable, Hashable, Sendable, CaseIterable {
     /// A file for the initialization section, and one for each segment.
     case many
-    /// One file for each rendition, with an index (`sidx`); manifests refer to byte ranges.
+    /// A file for each rendition, with an index (`sidx`); manifests refer to byte ranges.
     case single
 }

@@ -1,5 +1,5 @@
 package import LibAV
-internal import Media
+package import Media
 
 /// A finished rendition of a package: one track with its segments.
 package struct StreamingRendition: Codable, Hashable, Sendable {
@@ -45,9 +45,9 @@ package struct StreamingRendition: Codable, Hashable, Sendable {
 
     /// Properties of a video track.
     package struct Video: Codable, Hashable, Sendable {
-        /// Width of the visible picture in samples, after rotation.
+        /// Width of the displayed frame in pixels, after rotation.
         package var width: Int
-        /// Height of the visible picture in samples, after rotation.
+        /// Height of the displayed frame in pixels, after rotation.
         package var height: Int
         /// Sample aspect ratio; nil for square samples.
         package var sampleAspectRatio: Rational?
@@ -66,7 +66,7 @@ package struct StreamingRendition: Codable, Hashable, Sendable {
             (self.frameRate, self.color, self.accessPoint) = (frameRate, color, accessPoint)
         }
 
-        /// Size of the picture with square samples.
+        /// Size of the displayed frame with square pixels.
         var displaySize: (width: Int, height: Int) {
             guard let aspect = sampleAspectRatio, aspect.isPositive else { return (width, height) }
             let numerator = Int64(width) * Int64(aspect.num)
@@ -132,5 +132,5 @@ extension StreamingRendition {
     /// Presentation time of the first segment; nil without segments.
     var start: MediaTime? { segments.first?.start }
     /// Presentation time at which the last segment ends; nil without segments.
-    var end: MediaTime? { segments.last.map { $0.start + $0.duration } }
+    package var end: MediaTime? { segments.last.map { $0.start + $0.duration } }
 }

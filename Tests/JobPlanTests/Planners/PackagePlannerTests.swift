@@ -3,6 +3,7 @@ import JobSpec
 import LibAV
 import Media
 import Publishing
+import Streaming
 import TestSupport
 import Testing
 
@@ -72,7 +73,7 @@ import Testing
                 ["hd", "main"], ["hd", "second"], ["sd", "main"], ["sd", "second"],
             ])
         let alone = try #require(try decide([Self.main]).decision.value?.output.package).variants
-        #expect(alone == [PackagePlan.Variant(video: nil, audio: "main")])
+        #expect(alone == [StreamingVariant(video: nil, audio: "main")])
     }
 
     @Test func optionalRenditionWithoutATrackIsLeftOut() throws {

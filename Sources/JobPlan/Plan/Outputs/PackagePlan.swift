@@ -2,15 +2,16 @@ package import Diagnostics
 internal import ExactStrings
 package import JobSpec
 package import Media
+package import Streaming
 
 /// The plan of a streaming package: a folder with renditions in segments, and the manifests that list them.
 package struct PackagePlan: Codable, Hashable, Sendable {
-    package var formats: [PackageFormat]
-    package var files: PackageDivision
+    package var formats: [StreamingFormat]
+    package var files: PackageFiles
     /// Duration of segments.
     package var segment: MediaTime
     /// Combinations of renditions that players can choose.
-    package var variants: [Variant]
+    package var variants: [StreamingVariant]
     /// Whether playlists of keyframes are written.
     package var hasKeyframePlaylists: Bool
     package var renditions: [Rendition]
@@ -28,12 +29,6 @@ package struct PackagePlan: Codable, Hashable, Sendable {
         package var title: String?
         /// Dispositions by libavformat's names, such as `default`.
         package var disposition: [String]
-    }
-
-    /// A combination of renditions, by the ids of their outputs.
-    package struct Variant: Codable, Hashable, Sendable {
-        package var video: String?
-        package var audio: String?
     }
 }
 

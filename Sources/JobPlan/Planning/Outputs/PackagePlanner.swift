@@ -4,6 +4,7 @@ internal import JobSpec
 internal import LibAV
 internal import Media
 internal import Publishing
+internal import Streaming
 
 /// The planner of a package: plans each rendition as an output, and checks that their segments can begin at the same
 /// times.
@@ -45,8 +46,6 @@ struct PackagePlanner {
         for index in renditions.indices where renditions[index].mediaType != .subtitle {
             renditions[index].plan.segmentation = SegmentationPlan(
                 interval: spec.segment.value, boundaries: boundaries)
-            // Segments are fragments, as which the finished file is verified.
-            renditions[index].plan.fragmentInterval = spec.segment.value
         }
         return Decision((first.input, assemble(renditions, reasons)), reasons)
     }
@@ -194,27 +193,17 @@ struct PackagePlanner {
                 found = (rendition, times)
                 continue
             }
-            guard
-                let other = zip(times, earlier.times).first(where: { $0 != $1 })
-                    ?? lastDifference(times, earlier.times)
-            else { continue }
+            guard let time = Set(times).symmetricDifference(earlier.times).min() else { continue }
+            let (own, other) = (rendition.name, earlier.rendition.name)
+            let (with, without) = times.contains(time) ? (own, other) : (other, own)
             reasons.error(
                 .copyRange,
-                "the keyframes of `\(rendition.name)` and `\(earlier.rendition.name)` have different times (\(other.0) s, \(other.1) s), so their segments can't be aligned",
+                "a segment of `\(with)` begins at \(time) s, at which `\(without)` has no keyframe",
                 at: rendition.location,
-                notes: [
-                    Diagnostic.Note("`\(earlier.rendition.name)` is here", at: earlier.rendition.location)
-                ],
+                notes: [Diagnostic.Note("`\(other)` is here", at: earlier.rendition.location)],
                 help: "use `encode` for one of them")
         }
         return found?.times
-    }
-
-    private func lastDifference(_ first: [MediaTime], _ second: [MediaTime]) -> (MediaTime, MediaTime)? {
-        guard first.count != second.count else { return nil }
-        let shorter = min(first.count, second.count)
-        let end = (first.count > shorter ? first : second)[shorter]
-        return (end, end)
     }
 
     /// Returns the times of the keyframes at which segments of a copied track begin, on the output's time line: the first
@@ -306,17 +295,17 @@ struct PackagePlanner {
     }
 
     /// Returns the variants of the job file that have all their renditions; without any, every video with every audio.
-    private func variants(_ renditions: [Rendition]) -> [PackagePlan.Variant] {
+    private func variants(_ renditions: [Rendition]) -> [StreamingVariant] {
         func ids(_ type: MediaType) -> [String] {
             renditions.filter { $0.mediaType == type }.map(\.name)
         }
         let (videos, audios) = (ids(.video), ids(.audio))
         guard spec.variants.isEmpty else {
             let known = Set((videos + audios).map(\.exact))
-            var variants: [PackagePlan.Variant] = []
+            var variants: [StreamingVariant] = []
             for written in spec.variants {
                 // An optional rendition may be missing.
-                let variant = PackagePlan.Variant(
+                let variant = StreamingVariant(
                     video: written.video.map(\.value).flatMap { known.contains($0.exact) ? $0 : nil },
                     audio: written.audio.map(\.value).flatMap { known.contains($0.exact) ? $0 : nil })
                 guard variant.video != nil || variant.audio != nil, !variants.contains(variant) else {
@@ -326,8 +315,8 @@ struct PackagePlanner {
             }
             return variants
         }
-        if videos.isEmpty { return audios.map { PackagePlan.Variant(video: nil, audio: $0) } }
-        if audios.isEmpty { return videos.map { PackagePlan.Variant(video: $0, audio: nil) } }
-        return videos.flatMap { video in audios.map { PackagePlan.Variant(video: video, audio: $0) } }
+        if videos.isEmpty { return audios.map { StreamingVariant(video: nil, audio: $0) } }
+        if audios.isEmpty { return videos.map { StreamingVariant(video: $0, audio: nil) } }
+        return videos.flatMap { video in audios.map { StreamingVariant(video: video, audio: $0) } }
     }
 }

@@ -4,13 +4,13 @@ internal import Media
 internal import Publishing
 internal import Streaming
 
-/// Describes a finished rendition of a package, from its file and from the segments that were recorded while it was
+/// Describes a finished rendition of a package, from its track and from the segments that were recorded while it was
 /// written.
 struct RenditionInspector {
     let plan: OutputPlan
-    let file: TemporaryFile
+    /// Tracks of the rendition's file, as they were read back.
+    let tracks: [AssetTrack]
     let recorder: SegmentRecorder
-    let environment: MediaEnvironment
 
     /// Byte ranges of the initialization section and of the segments in the file.
     var parts: [TemporaryFile.Part] {
@@ -19,13 +19,11 @@ struct RenditionInspector {
 
     /// Returns the description of the rendition.
     ///
-    /// - Throws: `MediaError` if the file has no track of the planned type.
+    /// - Throws: `MediaError` if the file has no track.
     func description() throws -> StreamingRendition {
-        let asset = Asset(.file(file.reopenPath), timing: .fast, environment: environment)
-        guard let id = plan.id, let planned = plan.tracks.first,
-            let track = try asset.loadSynchronously().tracks.first,
-            track.mediaType == planned.source.mediaType
-        else { throw MediaError.misuse("a rendition without its track") }
+        guard let id = plan.id, let planned = plan.tracks.first, let track = tracks.first else {
+            throw MediaError.misuse("a rendition without its track")
+        }
         return StreamingRendition(
             id: id, kind: kind(of: track, planned), codec: CodecString(track.format.parameters),
             timescale: track.timeBase.den, initializationSize: recorder.initialization, segments: segments)

@@ -2,6 +2,7 @@ internal import Diagnostics
 internal import ExactStrings
 internal import LibAV
 internal import Media
+internal import Streaming
 internal import YAMLDocument
 
 /// Decoder of a job's `package`, and of the outputs that become its renditions.
@@ -19,10 +20,15 @@ struct PackageDecoder {
     {
         guard let fields = reader.fields(entry.value, as: Language.package) else { return nil }
         let errors = reader.sink.errorCount
+        let segment = segment(fields) ?? Located(Self.defaultSegment, at: entry.value.range)
+        var renditions = renditions
+        for index in renditions.indices where renditions[index].tracks.first?.mediaType != .subtitle {
+            // Segments are fragments, as which the finished file is verified.
+            renditions[index].fragmentInterval = segment
+        }
         let spec = PackageSpec(
-            formats: formats(fields),
-            segment: segment(fields) ?? Located(Self.defaultSegment, at: entry.value.range),
-            files: reader.choice("files", of: fields, as: PackageDivision.self)?.value ?? .many,
+            formats: formats(fields), segment: segment,
+            files: reader.choice("files", of: fields, as: PackageFiles.self)?.value ?? .many,
             variants: variants(fields, renditions), keyframePlaylists: keyframePlaylists(fields),
             renditions: renditions, range: entry.keyRange)
         checkRenditions(renditions)
@@ -40,7 +46,7 @@ struct PackageDecoder {
         guard let fields = reader.fields(entry.value, as: Language.package.partial()) else { return }
         _ = formats(fields)
         _ = segment(fields)
-        _ = reader.choice("files", of: fields, as: PackageDivision.self)
+        _ = reader.choice("files", of: fields, as: PackageFiles.self)
         _ = keyframePlaylists(fields)
         if let written = fields["variants"] {
             for item in variantNodes(written) ?? [] { _ = reader.fields(item, as: Language.packageVariant) }
@@ -52,14 +58,14 @@ struct PackageDecoder {
         reader.length("segment", of: fields, "must be a time from 1 s to 60 s, such as 6s or 4000ms")
     }
 
-    private func formats(_ fields: Fields) -> [Located<PackageFormat>] {
+    private func formats(_ fields: Fields) -> [Located<StreamingFormat>] {
         guard let written = fields["formats"] else {
-            return PackageFormat.allCases.map { Located($0, at: entry.value.range) }
+            return StreamingFormat.allCases.map { Located($0, at: entry.value.range) }
         }
-        var formats: [Located<PackageFormat>] = []
+        var formats: [Located<StreamingFormat>] = []
         for item in reader.list(written.value) {
-            guard let word = reader.word(item, "`formats`", of: PackageFormat.allCases.map(\.rawValue)),
-                let format = PackageFormat(rawValue: word.value)
+            guard let word = reader.word(item, "`formats`", of: StreamingFormat.allCases.map(\.rawValue)),
+                let format = StreamingFormat(rawValue: word.value)
             else { continue }
             if formats.contains(where: { $0.value == format }) {
                 reader.sink.error(.invalidValue, "the format `\(word.value)` is listed twice", at: word.range)

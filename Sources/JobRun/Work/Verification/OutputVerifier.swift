@@ -18,8 +18,9 @@ struct OutputVerifier {
     let isCancelled: @Sendable () -> Bool
 
     enum Verdict {
-        /// The output matches the plan. `losses` are data of the source that the plan keeps and the output lacks.
-        case complete(losses: [String])
+        /// The output matches the plan. `losses` are data of the source that the plan keeps and the output lacks, `tracks`
+        /// the output's tracks as they were read back.
+        case complete(losses: [String], tracks: [AssetTrack])
         /// The output differs from the plan; the value is the reason.
         case defective(String)
     }
@@ -28,11 +29,14 @@ struct OutputVerifier {
     ///
     /// - Throws: `CancellationError` if the verification is cancelled.
     func verdict(path: String) throws -> Verdict {
-        var losses: [String] = []
-        return try problem(path: path, losses: &losses).map { .defective($0) } ?? .complete(losses: losses)
+        var (losses, tracks): ([String], [AssetTrack]) = ([], [])
+        return try problem(path: path, losses: &losses, tracks: &tracks).map { .defective($0) }
+            ?? .complete(losses: losses, tracks: tracks)
     }
 
-    private func problem(path: String, losses: inout [String]) throws -> String? {
+    private func problem(
+        path: String, losses: inout [String], tracks: inout [AssetTrack]
+    ) throws -> String? {
         // Counting packets suffices for copies; for encoded audio, the exact end requires decoding.
         let isCopy = plan.tracks.allSatisfy { if case .copy = $0.action { true } else { false } }
         let output = Asset(
@@ -48,7 +52,7 @@ struct OutputVerifier {
         if contents.missingBytes > 0 {
             return "the output is truncated: \(contents.missingBytes) bytes missing"
         }
-        var tracks = contents.tracks.filter { !$0.isAttachedPicture }
+        tracks = contents.tracks.filter { !$0.isAttachedPicture }
         let files = tracks.count { $0.mediaType == .attachment }
         guard files == plan.attachments.count else {
             return "the output has \(files) attachments instead of \(plan.attachments.count)"

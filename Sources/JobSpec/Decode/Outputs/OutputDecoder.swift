@@ -75,8 +75,8 @@ struct OutputDecoder {
 
     /// Decodes an output of a `package`, which has no destination; nil after an error is reported. `package` is the
     /// location of the key.
-    func rendition(_ node: YAMLNode, at package: SourceRange?) -> Result? {
-        guard let package, let fields = reader.fields(node, as: Language.output.partial()) else { return nil }
+    func rendition(_ node: YAMLNode, at package: SourceRange) -> Result? {
+        guard let fields = reader.fields(node, as: Language.output.partial()) else { return nil }
         for key in ["export", "images", "waveform"] {
             guard let other = fields[key] else { continue }
             reader.sink.error(
@@ -102,8 +102,7 @@ struct OutputDecoder {
             id: id, tracks: tracks?.rules ?? [], kind: .media,
             container: ContainerType.named(isText ? "webvtt" : "mp4").map { Located($0, at: package) },
             optimizeForNetwork: nil,
-            // Segments are fragments; the package determines their duration.
-            fragmentInterval: isText ? nil : Located(MediaTime(value: 6, timescale: 1), at: package),
+            fragmentInterval: nil,
             metadata: MetadataSpec(keep: .none), chapters: Located(.drop, at: package), durationLimit: nil,
             sizeLimit: nil,
             expectations: expectations, leftover: leftover, destination: nil)
