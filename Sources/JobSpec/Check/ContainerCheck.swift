@@ -104,16 +104,43 @@ enum ContainerCheck {
         return nil
     }
 
-    /// Checks title and tags that a rule sets.
+    /// Checks the language, title, dispositions and tags that a rule sets.
     private static func checkTags(
         of rule: TrackRule, in located: Located<ContainerType>, into sink: inout DiagnosticSink
     ) {
-        let container = located.value
+        let (container, type) = (located.value, rule.mediaType)
         let notes = [Diagnostic.Note("the container is determined here", at: located.range)]
+        if let language = rule.language,
+            LanguageCode.written(language.value, of: type, in: container) == nil
+        {
+            sink.error(
+                .containerSetting,
+                "\(container.name) can't store the language `\(language.value)` of \(type.rawValue)",
+                at: language.range, notes: notes,
+                help: container.hasLanguage(of: type) ? "use a three-letter code without a region" : nil)
+        }
         if let title = rule.title, !container.hasTrackTitles {
             sink.error(
                 .containerSetting, "\(container.name) can't store track titles", at: title.range, notes: notes
             )
+        }
+        if let disposition = rule.disposition {
+            let possible = container.dispositions(of: type)
+            let impossible = disposition.value.filter { !possible.contains($0) }
+            if !impossible.isEmpty {
+                sink.error(
+                    .containerSetting,
+                    "\(container.name) can't store the \(type.rawValue) disposition \(impossible.joined(separator: ", "))",
+                    at: disposition.range, notes: notes,
+                    help: possible.isEmpty
+                        ? nil : "supported: \(possible.sorted().map { "`\($0)`" }.joined(separator: ", "))")
+            }
+        }
+        if container.hasTrackTags, rule.metadata.count > container.maxTags {
+            sink.error(
+                .containerSetting,
+                "\(container.name) stores at most \(container.maxTags) tags per track; `metadata` has \(rule.metadata.count)",
+                at: rule.metadata[container.maxTags].key.range, notes: notes)
         }
         for (key, _) in rule.metadata {
             let name = key.value.lowercased()

@@ -65,27 +65,6 @@ import Testing
         #expect(replaced.reasons.lines == ["tag title dropped: set by the rule"])
     }
 
-    /// Properties that the rule sets must be stored: each error is located at its key or value.
-    @Test(
-        arguments: [
-            (TrackDescription.audio(), "language: de-CH", "mp4", "container-setting at de-CH"),
-            (.video(), "language: eng", "ts", "container-setting at eng"),
-            (.audio(), "disposition: comment", "mov", "container-setting at comment"),
-            (.audio(), "metadata: { key: x }", "mkv", nil), (.audio(), "disposition: comment", "mkv", nil),
-            (.audio(), "disposition: none", "mov", nil),
-            (.video(), "metadata: { timecode: '01:00:00:00' }", "mov", nil),
-        ] as [(TrackDescription, String, String, String?)])
-    func requestedTagsMustBeStorable(
-        _ track: TrackDescription, _ keys: String, _ container: String, _ finding: String?
-    ) throws {
-        let (_, reasons, findings) = try decide(track, keys: keys, in: container)
-        #expect(findings == [finding].compactMap(\.self), "\(reasons.messages)")
-        if finding != nil {
-            let notes = reasons.diagnostics.diagnostics[0].notes
-            #expect(notes.map(\.message) == ["the container is determined here"])
-        }
-    }
-
     @Test(
         arguments: [
             (["default", "comment"], "mkv", ["default", "comment"], []),

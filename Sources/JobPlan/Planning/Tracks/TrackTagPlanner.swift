@@ -65,12 +65,6 @@ struct TrackTagPlanner {
         if let language {
             if let written = LanguageCode.written(language, of: track.mediaType, in: type) {
                 entries.append(MetadataEntry(key: "language", value: written))
-            } else if let location = rule.language?.range {
-                refuse(
-                    "\(type.name) can't store the language `\(language)` of \(track.mediaType.rawValue)",
-                    at: location,
-                    help: type.hasLanguage(of: track.mediaType)
-                        ? "use a three-letter code without a region" : nil)
             } else {
                 reasons.note(
                     "the language \(language) of \(track.mediaType.rawValue) track \(track.index) is dropped: \(type.name) can't store it"
@@ -83,11 +77,6 @@ struct TrackTagPlanner {
         if hasSeparateAlpha { entries.append(.separateAlphaTag) }
         let set = Set(rule.metadata.map { $0.key.value.lowercased() })
         for tag in track.tags { account(for: tag, set: set) }
-        if rule.metadata.count > type.maxTags {
-            refuse(
-                "\(type.name) stores at most \(type.maxTags) tags per track; `metadata` has \(rule.metadata.count)",
-                at: rule.metadata[type.maxTags].key.range)
-        }
         let disposition = planDisposition()
         entries += rule.metadata.map { MetadataEntry(key: $0.key.value, value: $0.value) }
         let requested =
@@ -97,22 +86,12 @@ struct TrackTagPlanner {
         return Tags(entries: entries, requested: requested, disposition: disposition)
     }
 
-    /// Returns the dispositions that the container can represent.
+    /// Returns the dispositions that the container can represent. `ContainerCheck` rejects others of the rule.
     private mutating func planDisposition() -> [String] {
         let possible = container.value.dispositions(of: track.mediaType)
-        let requested = rule.disposition
-        let dropped = (requested?.value ?? track.disposition).filter { !possible.contains($0) }
-        if let requested {
-            if !dropped.isEmpty {
-                refuse(
-                    "\(container.value.name) can't store the \(track.mediaType.rawValue) disposition \(dropped.joined(separator: ", "))",
-                    at: requested.range,
-                    help: possible.isEmpty
-                        ? nil : "supported: \(possible.sorted().map { "`\($0)`" }.joined(separator: ", "))")
-            }
-        } else {
+        if rule.disposition == nil {
             // The loss of `default` is insignificant if there is no other track to play.
-            for name in dropped where name != "default" {
+            for name in track.disposition where name != "default" && !possible.contains(name) {
                 reasons.account(
                     for: .named("disposition \(name)"), of: track.index, .dropped,
                     "\(container.value.name) can't store it")
@@ -120,15 +99,7 @@ struct TrackTagPlanner {
         }
         // The only track of a file needs no disposition.
         return container.value.isSingleTrack
-            ? [] : (requested?.value ?? track.disposition).filter(possible.contains)
-    }
-
-    private mutating func refuse(
-        _ message: String, at location: SourceRange, help: String? = nil
-    ) {
-        reasons.error(
-            .containerSetting, message, at: location,
-            notes: [Diagnostic.Note("the container is determined here", at: container.range)], help: help)
+            ? [] : (rule.disposition?.value ?? track.disposition).filter(possible.contains)
     }
 
     private mutating func account(for tag: MetadataEntry, set: Set<String>) {

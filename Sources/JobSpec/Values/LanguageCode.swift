@@ -1,17 +1,17 @@
-internal import LibAV
-internal import Media
+package import LibAV
+package import Media
 
 /// Converts language codes: between the codes of one language, and to codes that a container can represent.
-enum LanguageCode {
+package enum LanguageCode {
     /// Returns one code for all codes of the same language.
-    static func canonical(_ code: String) -> String {
+    package static func canonical(_ code: String) -> String {
         let code = code.lowercased()
         let primary = String(code.prefix { $0 != "-" })
         return sameLanguages.first { $0.contains(primary) }?.first ?? code
     }
 
     /// Returns the code that the container stores; nil if it can't represent the language.
-    static func written(_ code: String, of type: MediaType, in container: ContainerType) -> String? {
+    package static func written(_ code: String, of type: MediaType, in container: ContainerType) -> String? {
         guard container.hasLanguage(of: type) else { return nil }
         if case .any = container.languageFormat { return code }
         let lower = code.lowercased()
@@ -51,5 +51,4 @@ enum LanguageCode {
         ["sqi", "alb", "sq"], ["hye", "arm", "hy"], ["kat", "geo", "ka"], ["cym", "wel", "cy"],
         ["bod", "tib", "bo"], ["mri", "mao", "mi"], ["vie", "vi"], ["tha", "th"], ["ind", "id"],
     ]
-
 }
