@@ -18,7 +18,9 @@ public enum ErrorKind: String, Codable, Hashable, Sendable, CaseIterable {
     case unsupportedFormat
     /// The data is damaged, truncated or contradictory.
     case damagedData
-    /// A limit on the number of tracks, chapters, tags or pixels is exceeded.
+    /// The source changed after it was loaded.
+    case sourceChanged
+    /// A limit on the number of tracks, chapters, tags, pixels or subtitle events is exceeded.
     case limitExceeded
     /// The asset has no such track.
     case noSuchTrack
@@ -84,8 +86,9 @@ extension ErrorKind {
         case .encoderNotAvailable: "Use another codec, or a build of FFmpeg that contains the encoder."
         case .notCopyable: "Encode the track instead of copying it."
         case .stalled: "Append samples to the inputs that the message names, or mark them as finished."
-        case .notFound, .notReadable, .accessDenied, .networkFailed, .unsupportedFormat, .limitExceeded,
-            .noSuchTrack, .noSamples, .sizeLimitExceeded, .encodingFailed, .invalidSettings, .misuse,
+        case .notFound, .notReadable, .accessDenied, .networkFailed, .unsupportedFormat, .sourceChanged,
+            .limitExceeded, .noSuchTrack, .noSamples, .sizeLimitExceeded, .encodingFailed, .invalidSettings,
+            .misuse,
             .cancelled, .outOfMemory, .invalidJobFile, .expectationNotMet, .failed:
             nil
         }

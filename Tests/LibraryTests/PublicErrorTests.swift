@@ -213,6 +213,9 @@ import Testing
         #expect(kind(EACCES) == .destinationNotWritable)
         #expect(MediaError.writing(AVError(code: -ENOSPC, operation: "x")).recoverySuggestion != nil)
         #expect(MediaError.misuse("x").recoverySuggestion == nil)
+        #expect(MediaError.clip(source: "a", .sourceChanged("b")).kind == .sourceChanged)
+        #expect(MediaError.limitExceeded("x").kind == .limitExceeded)
+        #expect(MediaError.internalError("x").kind == .failed)
         #expect(MediaError.clip(source: "a", .stalled("b")).kind == .stalled)
         #expect(Set(ErrorKind.allCases.map(\.rawValue)).count == ErrorKind.allCases.count)
     }

@@ -77,7 +77,8 @@ import Testing
     /// Checks what ffmpeg decodes: whole seconds of frames without a gap, whose brightness is that of their numbers.
     private func check(_ path: String, atLeast least: Int, atMost most: Int) throws {
         let file = FFmpegFile(path)
-        #expect(try file.decodeErrors() == "", "\(path)")
+        let errors = try file.decodeErrors()
+        #expect(errors == "", "\(path)")
         let times = try file.frames().times
         #expect((least...most).contains(times.count), "\(times.count) frames in \(path)")
         // In a transport stream, the encoder's delay of the audio is first.
@@ -102,18 +103,41 @@ import Testing
             try writer.startWriting()
             guard FileManager.default.fileExists(atPath: folder + "/o." + container) else { exit(3) }
             try writer.startSession(atSourceTime: .zero)
-            try await Self.record(writer, frames: 0..<130)
-            // Packets are written on another thread.
+            try await Self.record(writer, frames: 0..<145)
+            // Packets are written on another thread. Five fragments are on disk when packets of the sixth second are written, and
+            // the sixth fragment isn't complete.
             let deadline = ContinuousClock.now + .seconds(60)
-            while writer.writtenPackets[0] < 125, ContinuousClock.now < deadline {
+            while writer.writtenPackets[0] < 130, ContinuousClock.now < deadline {
                 try await Task.sleep(for: .milliseconds(1))
             }
             kill(getpid(), SIGKILL)
             pause()
         }
         #expect(scratch.contents == ["o." + container])
-        // Of 130 frames, 4 s or more are in complete fragments of 1 s.
-        try check(scratch.file("o." + container), atLeast: 100, atMost: 130)
+        // Of 145 frames, 5 s are in complete fragments of 1 s.
+        try check(scratch.file("o." + container), atLeast: 125, atMost: 145)
+    }
+
+    /// A kill within a write leaves a part of a fragment: the fragments before it can be played nevertheless.
+    @Test(arguments: containers) func incompleteFragmentsDoNoHarm(_ container: String) async throws {
+        let scratch = try Scratch()
+        let writer = try Self.writer(scratch.path, container)
+        try writer.startWriting()
+        try writer.startSession(atSourceTime: .zero)
+        try await Self.record(writer, frames: 0..<110)
+        for input in writer.inputs { try input.markAsFinished() }
+        try await writer.finishWriting()
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: scratch.file("o." + container)))
+        var previous = 0
+        for part in [4, 6, 8, 9] {
+            let file = FFmpegFile(scratch.file("cut." + container))
+            try bytes.prefix(bytes.count * part / 10 + 1).write(to: URL(fileURLWithPath: file.path))
+            let times = try file.frames().times
+            // The last fragment has at most 25 frames, and the others are in the file up to its last byte.
+            #expect(times.count >= 110 * part / 10 - 40, "\(times.count) frames in \(part * 10) %")
+            #expect(times.count >= previous && zip(times, times.dropFirst()).allSatisfy { $0 < $1 })
+            previous = times.count
+        }
     }
 
     /// A recording that ends normally is complete. Its name exists from the start.

@@ -30,7 +30,7 @@ extension JobExecutor {
         do {
             let findings = try findings(of: outcome)
             guard findings.outputs.count == 1, let found = findings.outputs.first else {
-                throw MediaError.misuse("\(findings.outputs.count) findings of a check")
+                throw MediaError.internalError("\(findings.outputs.count) findings of a check")
             }
             try SourceCheck(plan).check(when: "while it was read")
             if let failure = failure(of: findings, keptNote: { _ in nil }) { throw failure }

@@ -359,7 +359,7 @@ final class JobExecutor: @unchecked Sendable {
             let findings = try findings(of: outcome)
             let count = unfinishedOutputs.reduce(0) { $0 + $1.files.count }
             guard findings.outputs.count == count else {
-                throw MediaError.misuse("\(findings.outputs.count) results for \(count) files")
+                throw MediaError.internalError("\(findings.outputs.count) results for \(count) files")
             }
             // Discards these outputs if another process published the same ones in the meantime.
             if findings.isAsExpected, unfinishedOutputs.flatMap(\.publisher.parts).allSatisfy(\.isUpToDate) {

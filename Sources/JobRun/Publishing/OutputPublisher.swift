@@ -72,7 +72,7 @@ struct OutputPublisher {
             publisher.renditions = renditions
             return [(publisher, folder)]
         }
-        guard let only = written.first else { throw MediaError.misuse("an output without its file") }
+        guard let only = written.first else { throw MediaError.internalError("an output without its file") }
         return try splitFiles(of: only.file, only.findings, in: root)
     }
 
@@ -90,7 +90,7 @@ struct OutputPublisher {
             return part.offset == end
         }
         guard findings.parts.count == parts.count, isInOrder, end <= file.size else {
-            throw MediaError.misuse("\(findings.parts.count) of \(parts.count) files were written")
+            throw MediaError.internalError("\(findings.parts.count) of \(parts.count) files were written")
         }
         let files = try zip(parts, findings.parts).map { publisher, part in
             let partFile = try TemporaryFile(destination: publisher.destination, in: root)

@@ -48,7 +48,7 @@ struct PackageAssembler {
                 origins.append(.written(file))
                 description = file.findings.rendition
             } else {
-                throw MediaError.misuse("a rendition without its file")
+                throw MediaError.internalError("a rendition without its file")
             }
             if isText(rendition) {
                 let text = try text(of: id, from: origins[index])
@@ -57,7 +57,7 @@ struct PackageAssembler {
                     id: id, kind: .subtitles(.init(fileSize: Int64(text.count))), codec: nil, timescale: 1000,
                     initializationSize: 0, segments: [])
             }
-            guard let description else { throw MediaError.misuse("a rendition without its segments") }
+            guard let description else { throw MediaError.internalError("a rendition without its segments") }
             renditions.append(labelled(description, as: rendition))
         }
         try checkAlignment(of: renditions)
@@ -156,7 +156,7 @@ struct PackageAssembler {
         }
         let sizes = [rendition.initializationSize] + rendition.segments.map(\.size)
         guard isInOrder, end <= file.size, parts.map(\.length) == sizes, let first = parts.first else {
-            throw MediaError.misuse(
+            throw MediaError.internalError(
                 "\(parts.count) parts of a rendition with \(rendition.segments.count) segments")
         }
         guard package.files == .many else {

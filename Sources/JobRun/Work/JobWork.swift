@@ -184,7 +184,7 @@ package final class JobWork: WorkHandle, @unchecked Sendable {
 
     private func runFirstPass(at input: Int, _ index: Int) throws {
         guard let scratch = order.scratch else {
-            throw MediaError.misuse("two passes without a scratch file")
+            throw MediaError.internalError("two passes without a scratch file")
         }
         let files = try PassFiles()
         let first = try builder(input).buildFirstPass(scratch: scratch, files: files)
@@ -276,7 +276,7 @@ package final class JobWork: WorkHandle, @unchecked Sendable {
     /// Reopens a finished file, verifies it against the plan and evaluates its expectations.
     private func verify(_ index: Int) throws {
         guard let written = writtenOutputs.removeValue(forKey: index) else {
-            throw MediaError.misuse("an output was not written")
+            throw MediaError.internalError("an output was not written")
         }
         let (reports, stop) = (written.reports, written.stop)
         let task = plan.tasks[index].stopped(at: stop)

@@ -36,7 +36,7 @@ struct SessionBuilder {
             recorders[index] = SegmentRecorder(files[index])
         }
         let writers = try outputs.map { try writer(for: plan.outputs[$0], to: files[$0], recorders[$0]) }
-        guard let first = writers.first else { throw MediaError.misuse("the input has no output") }
+        guard let first = writers.first else { throw MediaError.internalError("the input has no output") }
         let session = ReencodeSession(reader: reader, writer: first, others: Array(writers.dropFirst()))
         for (index, writer) in zip(outputs, writers) {
             for (position, track) in plan.outputs[index].tracks.enumerated() {
@@ -87,7 +87,7 @@ struct SessionBuilder {
     static func track(of planned: TrackPlan, in contents: AssetContents) throws -> AssetTrack {
         guard let found = contents.tracks.first(where: { $0.index == planned.source.index }),
             found.mediaType == planned.source.mediaType
-        else { throw MediaError.misuse("source track \(planned.source.index) no longer exists") }
+        else { throw MediaError.sourceChanged("source track \(planned.source.index) no longer exists") }
         return found
     }
 
@@ -95,7 +95,7 @@ struct SessionBuilder {
     func work(_ index: Int, file: TemporaryFile, cancellation: Cancellation) throws -> any OutputWork {
         let output = plan.outputs[index]
         guard let planned = output.tracks.first, case .encode(let encoding) = planned.action else {
-            throw MediaError.misuse("the output has no encoded track")
+            throw MediaError.internalError("the output has no encoded track")
         }
         let asset = Asset(source.assetSource, timing: .fast, environment: environment)
         let contents = try asset.loadSynchronously()
@@ -109,14 +109,14 @@ struct SessionBuilder {
         case .images(let images): return ImagesWork(source, images: images)
         case .waveform(let waveform): return WaveformWork(source, waveform: waveform)
         }
-        throw MediaError.misuse("the output has no kind")
+        throw MediaError.internalError("the output has no kind")
     }
 
     private func writer(
         for output: OutputPlan, to file: TemporaryFile, _ recorder: SegmentRecorder?
     ) throws -> AssetWriter {
         guard let container = ContainerType.named(output.container) else {
-            throw MediaError.misuse("unknown container \(output.container)")
+            throw MediaError.internalError("unknown container \(output.container)")
         }
         if let recorder, let segmentation = output.segmentation {
             let writer = AssetWriter(segments: .cmaf, delegate: recorder)
@@ -158,7 +158,7 @@ struct SessionBuilder {
         let asset = Asset(source.assetSource, timing: .fast, environment: environment)
         let contents = try asset.loadSynchronously()
         guard let container = ContainerType.named("mkv") else {
-            throw MediaError.misuse("the container mkv is missing")
+            throw MediaError.internalError("the container mkv is missing")
         }
         let reader = try AssetReader(asset: asset)
         reader.extent = source.extent
@@ -189,7 +189,7 @@ struct SessionBuilder {
     ) throws -> (normalizer: LoudnessNormalizer, encoding: TrackPlan.Encoding) {
         let track = plan.outputs[trackIndex.output].tracks[trackIndex.track]
         guard case .encode(let encoding) = track.action, let target = encoding.loudness else {
-            throw MediaError.misuse("the track has no loudness target")
+            throw MediaError.internalError("the track has no loudness target")
         }
         let asset = Asset(source.assetSource, timing: .fast, environment: environment)
         let found = try Self.track(of: track, in: asset.loadSynchronously())

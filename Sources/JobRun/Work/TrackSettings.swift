@@ -41,7 +41,7 @@ package struct TrackSettings: Sendable {
                 ? .video(encoding.video ?? VideoOutputSettings())
                 : .audio(encoding.audio ?? AudioOutputSettings())
             writer = .encode(encoding.encoder)
-        case .read: throw MediaError.misuse("a track that is only read is not written")
+        case .read: throw MediaError.internalError("a track that is only read is not written")
         }
         // Times of decoded audio are always computed by counting samples (`AssetReaderOutput`).
         if case .audio = reader { countsSamples = true }

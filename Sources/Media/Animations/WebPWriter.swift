@@ -49,7 +49,7 @@ final class WebPWriter: AnimationWriter {
         // libwebp estimates the duration of the last frame. It also merges equal images, so that the last frame may
         // start before the last image.
         guard WebPChunks.setEnd(to: Int(clamping: end), in: &bytes) else {
-            throw MediaError.misuse("the encoder produced no animation")
+            throw MediaError.internalError("the encoder produced no animation")
         }
         try bytes.withUnsafeBytes { try file.write($0, at: 0) }
     }

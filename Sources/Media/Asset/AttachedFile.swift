@@ -16,7 +16,7 @@ package struct AttachedFile: Sendable {
         return try tracks.map { track in
             let stream = try demuxer.stream(track)
             guard stream.parameters.mediaType == .attachment, !stream.parameters.extradata.isEmpty else {
-                throw MediaError.misuse("the attachment in track \(track) no longer exists")
+                throw MediaError.sourceChanged("the attachment in track \(track) no longer exists")
             }
             return AttachedFile(
                 bytes: stream.parameters.extradata,

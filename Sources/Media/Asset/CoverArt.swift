@@ -17,7 +17,7 @@ package struct CoverArt: Sendable {
         let demuxer = try Demuxer.open(path: path, environment: environment)
         return try tracks.map { track in
             guard let bytes = demuxer.attachedPicture(of: track) else {
-                throw MediaError.misuse("the cover in track \(track) no longer exists")
+                throw MediaError.sourceChanged("the cover in track \(track) no longer exists")
             }
             let stream = try demuxer.stream(track)
             return CoverArt(parameters: stream.parameters, bytes: bytes, metadata: stream.metadata)

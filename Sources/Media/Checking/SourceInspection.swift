@@ -116,7 +116,7 @@ package final class SourceInspection: Sendable {
     private func readPackets(of packets: [AssetTrack]) throws -> [Int: TrackReport] {
         guard !packets.isEmpty else { return [:] }
         guard case .file(let path) = asset.source else {
-            throw MediaError.misuse("only a file has packets to read")
+            throw MediaError.internalError("only a file has packets to read")
         }
         let contents = try asset.loadSynchronously()
         if contents.missingBytes > 0, extent.damagePolicy == .fail {

@@ -60,7 +60,7 @@ struct CompositionOpener {
     ) throws -> CompositionRead {
         if interrupt.isRaised { throw CancellationError() }
         guard sources.indices.contains(index) else {
-            throw MediaError.misuse("the clip has no source")
+            throw MediaError.internalError("the clip has no source")
         }
         let source = sources[index]
         return try source.namingSource { try open(source, track, settings, extent) }
@@ -77,7 +77,7 @@ struct CompositionOpener {
             throw MediaError.input(error)
         }
         guard let track = contents.tracks.first(where: { $0.index == index }) else {
-            throw MediaError.misuse("track \(index) no longer exists")
+            throw MediaError.sourceChanged("track \(index) no longer exists")
         }
         let reader = try AssetReader(asset: asset, interrupt: interrupt, movement: movement)
         var extent = extent

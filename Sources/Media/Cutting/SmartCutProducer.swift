@@ -194,7 +194,9 @@ final class SmartCutProducer: SampleProducer {
     // MARK: Copied packets
 
     private func copiedSample() throws -> SampleBuffer {
-        guard let source = current?.input.packets else { throw MediaError.misuse("the input has no packets") }
+        guard let source = current?.input.packets else {
+            throw MediaError.internalError("the input has no packets")
+        }
         if packets == nil { packets = try source.open(time(part.copyStart)) }
         let (timeBase, bitstream) = (source.track.timeBase, source.bitstream)
         let zero = source.timeZero.ticks(in: cut.tick)

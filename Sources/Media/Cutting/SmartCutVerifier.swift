@@ -40,7 +40,7 @@ package struct SmartCutVerifier: Sendable {
         let whole = Asset(.composition(packets.composition), environment: packets.environment)
         guard let canvas = packets.composition.canvas,
             let track = try whole.loadSynchronously().tracks.first(where: { $0.mediaType == .video })
-        else { throw MediaError.misuse("the composition has no video") }
+        else { throw MediaError.internalError("the composition has no video") }
         let settings = VideoOutputSettings(
             generated: canvas, like: try packets.reference(of: cut).track.description)
         let generated = Source(
@@ -119,7 +119,7 @@ package struct SmartCutVerifier: Sendable {
         _ asset: Asset, _ track: AssetTrack, _ range: TimeRange, tick: Rational? = nil, part: Int = 0
     ) throws -> CutScan {
         guard case .file(let path) = asset.source else {
-            throw MediaError.misuse("the source is not a media file")
+            throw MediaError.internalError("the source is not a media file")
         }
         return try CutScan.read(
             path: path, track: track, timeZero: try asset.loadSynchronously().timeZero, range: range,

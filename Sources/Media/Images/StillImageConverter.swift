@@ -32,7 +32,7 @@ final class StillImageConverter {
         isSpent = true
         try converter.finish(at: nil)
         guard let converted = try converter.pull() else {
-            throw MediaError.misuse("the filters produce no output for a single input frame")
+            throw MediaError.invalidSettings("the filters produce no output for a single input frame")
         }
         return converted
     }

@@ -69,7 +69,7 @@ final class PacketSource {
 
     private static func consumer(in demuxer: SharedDemuxer, of track: AssetTrack) throws(MediaError) -> Int {
         guard let consumer = demuxer.claim(track.index) else {
-            throw MediaError.misuse(
+            throw MediaError.internalError(
                 "\(track.reference) has more readers than were registered with its demuxer")
         }
         return consumer

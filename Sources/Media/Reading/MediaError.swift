@@ -23,8 +23,15 @@ public enum MediaError: TandemError {
     case nothingFits(limit: Int64)
     /// An output exceeds its size limit.
     case overLimit(size: Int64, limit: Int64)
-    /// An API was used incorrectly, such as `append` before `startWriting`.
+    /// A call at the wrong time, such as `append` before `startWriting`, or with an argument that is not allowed. The call
+    /// changes nothing.
     case misuse(String)
+    /// A source no longer contains what was found when it was loaded.
+    case sourceChanged(String)
+    /// A limit on the size of text or results is exceeded.
+    case limitExceeded(String)
+    /// The parts of the library contradict each other.
+    case internalError(String)
     /// A setting is out of bounds, or not supported by the encoder.
     case invalidSettings(String)
     /// A codec, by libavcodec's name, without an encoder in this build.
@@ -95,7 +102,9 @@ public enum MediaError: TandemError {
         case .nothingFits(let limit): "`limit` is too small: no sample fits into \(limit) bytes"
         case .overLimit(let size, let limit):
             "the output has \(size) bytes, which exceeds the `limit` of \(limit)"
-        case .misuse(let message), .invalidSettings(let message): message
+        case .misuse(let message), .invalidSettings(let message), .sourceChanged(let message),
+            .limitExceeded(let message), .internalError(let message):
+            message
         case .noEncoder(let codec): "this build of FFmpeg has no encoder for \(codec)"
         case .stalled(let message): "stalled: \(message)"
         case .loudnessUnreachable(let target, let reached):
@@ -155,10 +164,12 @@ public enum MediaError: TandemError {
             .notCopyable
         case .nothingFits, .overLimit: .sizeLimitExceeded
         case .misuse: .misuse
+        case .sourceChanged: .sourceChanged
+        case .limitExceeded: .limitExceeded
         case .invalidSettings, .loudnessUnreachable: .invalidSettings
         case .noEncoder: .encoderNotAvailable
         case .stalled: .stalled
-        case .lostPackets: .failed
+        case .lostPackets, .internalError: .failed
         case .undecodable, .unplayableUnfinished: .unsupportedFormat
         case .unsupportedConversion(_, _, _, nil): .misuse
         case .unsupportedConversion: .unsupportedFormat

@@ -70,7 +70,7 @@ struct WaveformAccumulator {
     /// Throws if the data exceeds the limit: the file may be longer than its header declares.
     private func checkLength() throws {
         guard data.extremes.count > Self.maxValues else { return }
-        throw MediaError.misuse(
+        throw MediaError.limitExceeded(
             "the audio is much longer than its file states, and exceeds \(Self.maxValues) values")
     }
 

@@ -15,8 +15,10 @@ extension AssetWriter {
             state.status = .failed
             state.error = error
             state.dropWaiting()
+            // Submitted before the failure is visible, so that the completion of `finishWriting` follows.
+            if publishing == .immediately { endRecording() }
         }
-        if publishing == .immediately { endRecording() } else { release() }
+        if publishing != .immediately { release() }
         wakeSleepers()
     }
 
@@ -70,8 +72,9 @@ extension AssetWriter {
                 state.status != .working || state.inputs.contains { !$0.isFinished }
             }
             guard !unfinished else {
-                completion(self.error ?? MediaError.misuse("all inputs must be finished before the writer"))
-                return
+                let error = self.error ?? MediaError.misuse("all inputs must be finished before the writer")
+                // After the file was truncated: the writer may have failed while this call waited for `queue`.
+                return self.queue.async { @Sendable in completion(error) }
             }
             self.drain()
             do {

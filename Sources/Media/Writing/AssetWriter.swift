@@ -397,8 +397,8 @@ public final class AssetWriter: @unchecked Sendable {
     }
 
     func writeCounted(_ packet: consuming Packet, input index: Int) throws(AVError) {
-        state.withLock { $0.inputs[index].packets += 1 }
         try write(packet, input: index)
+        state.withLock { $0.inputs[index].packets += 1 }
     }
 
     func write(_ packet: consuming Packet, input index: Int) throws(AVError) {

@@ -28,11 +28,11 @@ struct MoviePatcher {
     static func apply(_ patches: [MoviePatcher], to descriptor: Int32) throws {
         guard patches.contains(where: { $0.isNeeded }) else { return }
         guard let source = FileSource(borrowing: descriptor), var movie = MovieInspector(source) else {
-            throw MediaError.misuse("the output has no edit list to correct")
+            throw MediaError.internalError("the output has no edit list to correct")
         }
         for (index, patch) in patches.enumerated() where patch.isNeeded {
             guard index < movie.tracks.count else {
-                throw MediaError.misuse("the output has no edit list to correct")
+                throw MediaError.internalError("the output has no edit list to correct")
             }
             try patch.apply(to: &movie.tracks[index], of: movie, descriptor: descriptor)
             if patch.hasInBandSets { try patch.markInBandSets(of: movie.tracks[index], source, descriptor) }
@@ -49,13 +49,13 @@ struct MoviePatcher {
     ) throws {
         guard boxes.contains(where: { $0 != nil }) else { return }
         guard let movie = MovieInspector(source) else {
-            throw MediaError.misuse("the output has no sample entry to correct")
+            throw MediaError.internalError("the output has no sample entry to correct")
         }
         for (index, own) in boxes.enumerated() {
             guard let own else { continue }
             guard index < movie.tracks.count, let box = movie.tracks[index].colorBox,
                 box.size == own.bytes.count
-            else { throw MediaError.misuse("the output has no sample entry to correct") }
+            else { throw MediaError.internalError("the output has no sample entry to correct") }
             try write(own.bytes, box.offset)
         }
     }
@@ -71,7 +71,7 @@ struct MoviePatcher {
                 Int($0[0]) << 24 | Int($0[1]) << 16 | Int($0[2]) << 8 | Int($0[3])
             }),
             count > 8, let record = source.bytes(at: at, count - 8), let headers = HEVCHeaders(record)
-        else { throw MediaError.misuse("the output has no sample entry to correct") }
+        else { throw MediaError.internalError("the output has no sample entry to correct") }
         try Self.write(headers.configurationRecord, at: at, to: descriptor)
         try Self.write(Array(HEVCSampleEntry.inBandTag.utf8), at: tag, to: descriptor)
     }
@@ -84,13 +84,13 @@ struct MoviePatcher {
         if let start {
             guard entries.count == 2, entries[0].time == -1, entries[1].time == 0,
                 end != nil || entries[1].duration >= start.padding
-            else { throw MediaError.misuse("the output's edit list is unexpected") }
+            else { throw MediaError.internalError("the output's edit list is unexpected") }
             let hidden = start.padding * mediaTimescale / Int64(movie.movieTimescale)
             entries = [(start.delay, -1), (entries[1].duration - start.padding, hidden)]
         }
         if let end {
             guard let last = entries.indices.last, entries[last].duration == 0 || start != nil else {
-                throw MediaError.misuse("the output's edit list is unexpected")
+                throw MediaError.internalError("the output's edit list is unexpected")
             }
             let before = entries[..<last].reduce(0) { $0 + $1.duration }
             // If the field is too small for the value, 0 means that the track ends with its packets.
@@ -116,7 +116,7 @@ struct MoviePatcher {
         _ entries: [(duration: Int64, time: Int64)], of track: MovieInspector.Track, to descriptor: Int32
     ) throws {
         guard let offset = track.editListOffset else {
-            throw MediaError.misuse("the output has no edit list to correct")
+            throw MediaError.internalError("the output has no edit list to correct")
         }
         var bytes: [UInt8] = []
         let size = track.editListVersion == 1 ? 8 : 4

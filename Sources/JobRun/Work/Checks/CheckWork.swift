@@ -43,7 +43,7 @@ final class CheckWork: OutputWork, Sendable {
         let tracks = task.output.tracks
         let reports = try tracks.map { planned in
             guard let report = found[planned.source.index] else {
-                throw MediaError.misuse("track \(planned.source.index) wasn't read")
+                throw MediaError.internalError("track \(planned.source.index) wasn't read")
             }
             return report
         }

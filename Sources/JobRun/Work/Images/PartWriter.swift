@@ -30,7 +30,7 @@ final class PartWriter {
     /// file is invalid.
     func adoptFile(_ check: () throws -> String?) throws {
         if let problem = try check() {
-            throw MediaError.misuse("the written data can't be read back: \(problem)")
+            throw MediaError.internalError("the written data can't be read back: \(problem)")
         }
         end = file.size
         parts = [TemporaryFile.Part(offset: 0, length: end)]
@@ -45,7 +45,7 @@ final class PartWriter {
         let part = TemporaryFile.Part(offset: end, length: Int64(bytes.count))
         try file.write(bytes, at: end)
         if let problem = check(try file.bytes(of: part)) {
-            throw MediaError.misuse("the written data can't be read back: \(problem)")
+            throw MediaError.internalError("the written data can't be read back: \(problem)")
         }
         end += part.length
         parts.append(part)

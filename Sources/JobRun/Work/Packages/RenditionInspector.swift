@@ -22,7 +22,7 @@ struct RenditionInspector {
     /// - Throws: `MediaError` if the file has no track.
     func description() throws -> StreamingRendition {
         guard let id = plan.id, let planned = plan.tracks.first, let track = tracks.first else {
-            throw MediaError.misuse("a rendition without its track")
+            throw MediaError.internalError("a rendition without its track")
         }
         return StreamingRendition(
             id: id, kind: kind(of: track, planned), codec: CodecString(track.format.parameters),

@@ -142,7 +142,7 @@ struct ExpectationEvaluator {
             let original = try source.loadSynchronously().tracks.first(where: {
                 $0.index == planned.source.index
             })
-        else { throw MediaError.misuse("source track \(planned.source.index) no longer exists") }
+        else { throw MediaError.sourceChanged("source track \(planned.source.index) no longer exists") }
         var settings = VideoOutputSettings()
         if case .encode(let encoding) = planned.action { settings = encoding.video ?? settings }
         return try SimilarityMeter(

@@ -15,7 +15,7 @@ final class ComposedPackets: SampleProducer {
     /// - Throws: `MediaError.misuse` for audio items that can't be copied (`Composition.audioObstacle`).
     init(_ composition: Composition, opener: CompositionOpener) throws {
         guard composition.isValid, composition.audioObstacle == nil else {
-            throw MediaError.misuse("the audio items can't be copied")
+            throw MediaError.internalError("the audio items can't be copied")
         }
         clips = composition.audioOrder.map { composition.audio[$0] }
         self.opener = opener
@@ -47,7 +47,8 @@ final class ComposedPackets: SampleProducer {
         let read = try opener.read(placement, as: .wholePackets, ReadingExtent(placement.sourceRange))
         let own = AudioPacketFormat(read.output.track)
         guard format == nil || format == own else {
-            throw MediaError.misuse("the audio of clip \(index) no longer has the format of the others")
+            throw MediaError.sourceChanged(
+                "the audio of clip \(index) no longer has the format of the others")
         }
         format = own
         return read

@@ -23,7 +23,7 @@ package struct CompositionPackets: Sendable {
     /// - Throws: `MediaError` if the clip's source is not a file, or has changed since planning.
     func clip(_ index: Int) throws -> Clip {
         guard composition.clips.indices.contains(index) else {
-            throw MediaError.misuse("the cut refers to clip \(index), which doesn't exist")
+            throw MediaError.internalError("the cut refers to clip \(index), which doesn't exist")
         }
         return try clip(composition.clips[index].placement)
     }
@@ -31,7 +31,7 @@ package struct CompositionPackets: Sendable {
     private func clip(_ placement: ClipPlacement) throws -> Clip {
         guard composition.sources.indices.contains(placement.source),
             case .file(let path) = composition.sources[placement.source]
-        else { throw MediaError.misuse("the source of a copied clip is not a media file") }
+        else { throw MediaError.internalError("the source of a copied clip is not a media file") }
         let source = composition.sources[placement.source]
         return try source.namingSource {
             let asset = Asset(.file(path), timing: .fast, environment: environment)
@@ -42,7 +42,7 @@ package struct CompositionPackets: Sendable {
                 throw MediaError.input(error)
             }
             guard let track = contents.tracks.first(where: { $0.index == placement.track }) else {
-                throw MediaError.misuse("track \(placement.track) no longer exists")
+                throw MediaError.sourceChanged("track \(placement.track) no longer exists")
             }
             return Clip(source: source, path: path, asset: asset, contents: contents, track: track)
         }
@@ -51,7 +51,7 @@ package struct CompositionPackets: Sendable {
     /// Returns the first clip with copied packets, which determines the format of the output's track.
     package func reference(of cut: SmartCut) throws -> Clip {
         guard let index = cut.parts.first(where: { $0.copiedFrames > 0 })?.clip else {
-            throw MediaError.misuse("no clip of the composition is copied")
+            throw MediaError.internalError("no clip of the composition is copied")
         }
         return try clip(index)
     }
@@ -61,7 +61,7 @@ extension CompositionPackets {
     /// Returns the track of the first audio item, which determines the format of the output's track.
     package func audioReference() throws -> AssetTrack {
         guard let first = composition.audioOrder.first.map({ composition.audio[$0] }) else {
-            throw MediaError.misuse("the composition has no audio")
+            throw MediaError.internalError("the composition has no audio")
         }
         return try clip(first.placement).track
     }

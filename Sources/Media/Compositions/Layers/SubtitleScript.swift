@@ -40,7 +40,8 @@ struct SubtitleScript {
         guard fields.count == 9 else { return }
         cues += 1
         guard cues <= Self.maxEvents, text.utf8.count < Self.maxBytes else {
-            throw MediaError.misuse("the subtitles exceed \(Self.maxEvents) events or \(Self.maxBytes) bytes")
+            throw MediaError.limitExceeded(
+                "the subtitles exceed \(Self.maxEvents) events or \(Self.maxBytes) bytes")
         }
         let rest = fields[2...].joined(separator: ",").split(
             omittingEmptySubsequences: false, whereSeparator: \.isNewline

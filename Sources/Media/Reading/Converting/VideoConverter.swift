@@ -144,7 +144,7 @@ final class VideoConverter: FrameStage {
         let frame = try Frame()
         guard case .ready? = try graph?.receive(into: frame) else { return false }
         if let size = target.size, frame.width != size.width || frame.height != size.height {
-            throw MediaError.misuse(
+            throw MediaError.invalidSettings(
                 "the filters produce frames of different sizes: \(frame.width)x\(frame.height) instead of \(size)"
             )
         }

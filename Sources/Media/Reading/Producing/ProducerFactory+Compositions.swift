@@ -101,7 +101,7 @@ extension ProducerFactory {
             guard let index = part.clip else { return generated }
             let clip = try packets.clip(index)
             guard VideoPacketFormat(clip.track) == packetFormat else {
-                throw MediaError.misuse("clip \(index) no longer has the format of the others")
+                throw MediaError.sourceChanged("clip \(index) no longer has the format of the others")
             }
             var input = try clip.source.namingSource {
                 try cutInput(

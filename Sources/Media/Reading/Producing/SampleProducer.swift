@@ -44,7 +44,7 @@ extension SampleProducer {
         case .sample(let sample): return sample
         case .ended: return nil
         case .pending:
-            throw MediaError.misuse("a shared decoder can't return samples synchronously")
+            throw MediaError.internalError("a shared decoder can't return samples synchronously")
         }
     }
 
