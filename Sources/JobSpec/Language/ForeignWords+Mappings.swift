@@ -34,6 +34,12 @@ extension ForeignWords {
             "time": "at", "timestamp": "at", "timestamps": "at", "interval": "every", "number": "count",
         ],
         "composition": ["clips": "sequence", "inputs": "sequence", "files": "sequence"],
+        "package": [
+            "format": "formats", "manifests": "formats", "segment_duration": "segment",
+            "segment_time": "segment", "hls_time": "segment", "seg_duration": "segment",
+            "fragment": "segment", "duration": "segment", "length": "segment", "iframe": "iframes",
+            "i_frames": "iframes", "keyframes": "iframes", "trick_play": "iframes",
+        ],
         "assetLayer": ["start": "at", "end": "until"],
         "subtitleLayer": [
             "start": "at", "end": "until", "font_size": "size", "fontsize": "size", "font_color": "color",
@@ -85,6 +91,26 @@ extension ForeignWords {
         "the rectangle to keep is written as `{ x: 0, y: 0, width: 640, height: 360 }`"
     private static let disposition = "write `disposition: default`, or `disposition: [default, forced]`"
     private static let vmaf = "VMAF is not supported; `similarity` has `ssim` and `psnr`"
+
+    /// Features that other tools have and Tandem doesn't, by the keys that request them and by the mapping's name.
+    private static let missingFeatures: [String: [String: String]] = [
+        "package": [
+            "encryption": encryption, "encrypt": encryption, "drm": encryption, "key": encryption,
+            "keys": encryption, "key_id": encryption, "key_url": encryption, "key_info_file": encryption,
+            "hls_key_info_file": encryption, "hls_enc": encryption, "iv": encryption, "cenc": encryption,
+            "cbcs": encryption, "protection_scheme": encryption, "pssh": encryption, "widevine": encryption,
+            "playready": encryption, "fairplay": encryption, "clearkey": encryption, "aes": encryption,
+            "aes-128": encryption, "sample-aes": encryption,
+            "live": live, "low_latency": live, "ll_hls": live, "hls_list_size": live, "window_size": live,
+        ]
+    ]
+    private static let encryption = "encryption"
+    private static let live = "live streaming"
+
+    /// Returns the feature that an unknown key requests and Tandem doesn't support; nil for other keys.
+    static func missingFeature(_ word: String, in type: MappingType) -> String? {
+        missingFeatures[base(of: type)]?[word.lowercased()]
+    }
 
     /// Returns help with the mapping to which an unknown key belongs; nil if there is none.
     static func placement(of entry: YAMLNode.Entry, in type: MappingType) -> String? {

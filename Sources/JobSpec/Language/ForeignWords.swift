@@ -68,8 +68,8 @@ enum ForeignWords {
         "filters": "`filters` belongs in the `encode` of a rule of `tracks`",
         "filter_complex":
             "`filters` belongs in the `encode` of a rule of `tracks`; a `composition` combines several sources",
-        "hls": "playlists and their segments are not supported",
-        "dash": "playlists and their segments are not supported",
+        "hls": package, "dash": package, "playlist": package, "playlists": package, "segments": package,
+        "segment": package,
         "thumbnail": "`images: { at: … }` writes still images",
         "thumbnails": "`images: { every: … }` writes still images",
         "poster": "`images: { at: … }` writes still images",
@@ -90,6 +90,8 @@ enum ForeignWords {
         "target_quality": "`crf` belongs in the `encode` of a rule of `tracks`",
     ]
 
+    private static let package =
+        "`package: { destination: out/talk }` beside `outputs` writes HLS and DASH playlists with their segments"
     private static let commands = "a job describes an asset and its outputs, not commands"
 
     /// Help for other tools' keys of `encode` that have no direct equivalent or are not supported.
@@ -278,7 +280,7 @@ enum ForeignWords {
         case "png", "jpg", "jpeg", "webp": "use `images: { at: … }` instead of `tracks` for still images"
         case "gif": "use `images: { every: 100ms, animation: gif }` instead of `tracks` for animations"
         case "bmp", "tif", "tiff", "avif": "supported image formats: jpeg, png, webp"
-        case "m3u8", "mpd", "hls", "dash": "playlists and their segments are not supported"
+        case "m3u8", "mpd", "hls", "dash": package
         case "avi", "flv", "wmv", "asf", "mpg", "mpeg", "vob", "mxf", "3gp":
             "this container is not supported for outputs; use .mp4, .mov or .mkv"
         case "wma", "amr": "this container is not supported for outputs; use .m4a, .mp3, .ogg, .flac or .wav"

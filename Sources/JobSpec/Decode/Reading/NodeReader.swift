@@ -83,6 +83,10 @@ final class NodeReader {
                     .notSupported,
                     "`\(entry.key)` is reserved by the job language, but not supported by this version of tandem",
                     at: entry.keyRange, help: ForeignWords.later(entry.key))
+            } else if let feature = ForeignWords.missingFeature(entry.key, in: type) {
+                sink.error(
+                    .notSupported, "\(feature) is not supported in \(type.title)", at: entry.keyRange,
+                    help: "remove `\(entry.key)`")
             } else {
                 isUnfinished = isUnfinished || ForeignWords.replacesRules(entry.key, in: type)
                 sink.error(
