@@ -95,8 +95,10 @@ import Testing
         Case(
             name: "one frame", source: video("0.04") + h264, outputs: videoOnly, video: [0.04], frames: 1),
         Case(
-            name: "audio longer than video", source: video("3") + tone("7") + h264, outputs: ladder,
-            video: [2, 1], frames: 75, audioSegments: 4),
+            name: "audio longer than video", source: video("3") + tone("7") + h264,
+            outputs: ladder + ["previews: { images: { every: 1s, size: 64x, sheet: { columns: 4 } } }"],
+            options: ", thumbnails: previews", video: [2, 1], frames: 75, audioSegments: 4,
+            contents: ["#EXT-X-IMAGE-STREAM-INF:"]),
         Case(
             name: "audio shorter than video", source: video("7") + tone("3") + h264, outputs: ladder,
             video: [2, 2, 2, 1], frames: 175, audioSegments: 2),

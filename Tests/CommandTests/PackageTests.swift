@@ -147,6 +147,38 @@ import Testing
         #expect(try copy.decodedFrames().map(\.hash) == source.decodedFrames().map(\.hash))
     }
 
+    /// The sheet is in both manifests with the times of its tiles, and a rerun takes it from the folder.
+    @Test(arguments: ["many", "single"]) func thumbnailsArePartOfThePackage(files: String) throws {
+        let scratch = try folder()
+        func job(_ crf: Int) -> String {
+            jobs("thumbnails: previews, files: \(files)", crf: crf).replacingOccurrences(
+                of: "    outputs:\n",
+                with:
+                    "    outputs:\n      previews: { images: { every: 1s, size: 64x, sheet: { columns: 3 } } }\n"
+            )
+        }
+        try scratch.write(job(30), to: "jobs.yaml")
+        let plan = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(plan.text.contains("5 images from 0 s to 4 s, 3 columns × 2 rows"), "\(plan.text)")
+        try run(scratch)
+        let size = try FFmpegFile(scratch.file("out/p/previews/00001.jpg")).stream("v:0", "width,height")
+        #expect(size["width"] as? Int == 192 && size["height"] as? Int == 96)
+        let mpd = try lines(scratch, "manifest.mpd").joined()
+        #expect(
+            mpd.contains("media=\"$RepresentationID$/$Number%05d$.jpg\" startNumber=\"1\" duration=\"6\""))
+        #expect(mpd.contains("thumbnail_tile\" value=\"3x2\""))
+        #expect(
+            try lines(scratch, "previews/playlist.m3u8").contains(
+                "#EXT-X-TILES:RESOLUTION=64x48,LAYOUT=3x2,DURATION=1.000000"))
+        #expect(try lines(scratch, "master.m3u8").contains { $0.hasPrefix("#EXT-X-IMAGE-STREAM-INF:") })
+        // ffmpeg ignores the images.
+        #expect(try FFmpegFile(scratch.file("out/p/master.m3u8")).decodeErrors() == "")
+        let before = inode(scratch, "previews/00001.jpg")
+        try scratch.write(job(35), to: "jobs.yaml")
+        try run(scratch)
+        #expect(inode(scratch, "previews/00001.jpg") == before)
+    }
+
     // MARK: Reruns
 
     @Test func rerun_createsOnlyTheRenditionThatChanged() throws {

@@ -61,6 +61,17 @@ enum Fixtures {
             segments: isDivided ? segments([6006, 6006, 6006, 2002], timescale: 1000, rate: 800) : [])
     }
 
+    /// A sheet of 3 x 2 thumbnails, one for each 4 s.
+    static func thumbnails(_ id: String, format: ThumbnailSheet.Format = .jpeg) -> StreamingRendition {
+        StreamingRendition(
+            id: id,
+            kind: .thumbnails(
+                ThumbnailSheet(
+                    format: format, columns: 3, rows: 2, width: 160, height: 90,
+                    interval: MediaTime(value: 4, timescale: 1), fileSize: 12_000)),
+            codec: nil, timescale: 1000, initializationSize: 0, segments: [])
+    }
+
     static func package(
         _ renditions: [StreamingRendition], files: PackageFiles = .many,
         formats: [StreamingFormat] = [.hls, .dash], variants: [StreamingVariant] = []
@@ -127,6 +138,10 @@ enum Fixtures {
             "many": package(ladder + languages + texts),
             "single": package(
                 ladder + [languages[0]] + [subtitles("t", language: "fr", isDivided: false)], files: .single),
+            "thumbnails": package(
+                [ladder[0], languages[0], thumbnails("previews")]),
+            "thumbnails-single": package(
+                [ladder[0], thumbnails("previews", format: .png)], files: .single),
             "audio": package([
                 audio("high", language: "eng", rate: 256_000), audio("low", language: "eng", rate: 64_000),
             ]),

@@ -53,6 +53,24 @@ import Testing
         }
     }
 
+    @Test func thumbnailsOutOfBounds() {
+        let changes: [(inout ThumbnailSheet) -> Void] = [
+            { $0.columns = 0 }, { $0.rows = .max }, { $0.width = -1 }, { $0.height = 1 << 30 },
+            { $0.interval = .zero }, { $0.interval = .longest }, { $0.fileSize = 0 }, { $0.fileSize = .max },
+        ]
+        for (index, change) in changes.enumerated() {
+            var rendition = Fixtures.thumbnails("previews")
+            guard case .thumbnails(var sheet) = rendition.kind else { continue }
+            change(&sheet)
+            rendition.kind = .thumbnails(sheet)
+            let error = error { $0.renditions.append(rendition) }
+            guard case .invalidRendition("previews", _) = error else {
+                Issue.record("change \(index): \(String(describing: error))")
+                continue
+            }
+        }
+    }
+
     @Test func propertiesOutOfBounds() {
         let changes: [(inout StreamingRendition) -> Void] = [
             { $0.timescale = 0 }, { $0.timescale = -1 }, { $0.codec = nil }, { $0.initializationSize = 0 },

@@ -82,6 +82,17 @@ def read_hls(folder, whole):
         if information.subtitles:
             check(("SUBTITLES", information.subtitles) in groups, f"{variant.uri}: no group {information.subtitles}")
         add(variant.uri)
+    for images in master.image_playlists:
+        base = os.path.dirname(images.uri)
+        playlist = m3u8.load(os.path.join(folder, images.uri))
+        check(playlist.is_images_only and len(playlist.segments) == len(playlist.data["tiles"]) == 1, f"{images.uri}: not one image")
+        for segment, tiles in zip(playlist.segments, playlist.data["tiles"]):
+            same = tiles["resolution"] == "%dx%d" % images.image_stream_info.resolution
+            check(same, f"{images.uri}: sizes of tiles differ")
+            columns, rows = (int(part) for part in tiles["layout"].split("x"))
+            check(columns * rows * tiles["duration"] >= segment.duration, f"{images.uri}: tiles are missing at the end")
+            size(folder, os.path.join(base, segment.uri), whole)
+            renditions[base] = None
     for keyframes in master.iframe_playlists:
         playlist, segments = read_playlist(folder, keyframes.uri, whole)
         check(playlist.is_i_frames_only, f"{keyframes.uri}: not only keyframes")
@@ -120,6 +131,13 @@ def read_dash(folder, whole):
                         check(box[4:8] == b"sidx" and int.from_bytes(box[:4], "big") == len(box), f"{path}: no sidx")
                 continue
             template = templates[0]
+            if group.content_type == "image":
+                path = template.media.replace("$RepresentationID$", representation.id)
+                size(folder, path.replace("$Number%05d$", f"{template.start_number:05}"), whole)
+                tiles = representation.essential_properties[0]
+                check(tiles.scheme_id_uri.endswith("thumbnail_tile") and "x" in tiles.value, f"{representation.id}: no tiles")
+                representations[representation.id] = None
+                continue
             size(folder, template.initialization.replace("$RepresentationID$", representation.id), whole)
             durations, next_time = [], None
             for run in template.segment_timelines[0].Ss:

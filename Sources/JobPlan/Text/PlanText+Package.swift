@@ -19,7 +19,10 @@ extension PlanText {
         for rendition in package.renditions.map(\.output) {
             lines.append("  rendition  \(rendition.id ?? "")")
             for (index, track) in rendition.tracks.enumerated() {
-                lines += render(track, index, areStills: false).map { "  " + $0 }
+                lines += render(track, index, areStills: rendition.images != nil).map { "  " + $0 }
+            }
+            if let images = rendition.images {
+                lines.append("      thumbnails         \(described(images))")
             }
             if let boundaries = rendition.segmentation?.boundaries {
                 lines.append("      segments           \(boundaries.count + 1), at keyframes of the source")

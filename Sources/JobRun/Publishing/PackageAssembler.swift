@@ -56,8 +56,12 @@ struct PackageAssembler {
                 description = StreamingRendition(
                     id: id, kind: .subtitles(.init(fileSize: Int64(text.count))), codec: nil, timescale: 1000,
                     initializationSize: 0, segments: [])
+            } else if let images = rendition.output.images, case .written(let file) = origins[index] {
+                description = try thumbnails(images, rendition, size: file.file.size)
             }
-            guard let description else { throw MediaError.internalError("a rendition without its segments") }
+            guard let description, hasKind(of: rendition, description) else {
+                throw MediaError.misuse("a rendition without its segments")
+            }
             renditions.append(labelled(description, as: rendition))
         }
         try checkAlignment(of: renditions)
@@ -87,6 +91,23 @@ struct PackageAssembler {
         return (folder, renditions)
     }
 
+    /// Returns the description of a sheet of thumbnails with a file of `size` bytes.
+    private func thumbnails(
+        _ images: ImagesPlan, _ rendition: PackagePlan.Rendition, size: Int64
+    ) throws -> StreamingRendition {
+        guard let sheet = images.sheet, let interval = package.thumbnailInterval,
+            let format = ThumbnailSheet.Format(rawValue: rendition.output.container),
+            case .encode(let encoding)? = rendition.output.tracks.first?.action
+        else { throw MediaError.misuse("thumbnails without a sheet") }
+        return StreamingRendition(
+            id: rendition.output.id ?? "",
+            kind: .thumbnails(
+                ThumbnailSheet(
+                    format: format, columns: sheet.columns, rows: sheet.rows, width: encoding.encoder.width,
+                    height: encoding.encoder.height, interval: interval, fileSize: size)),
+            codec: nil, timescale: 1000, initializationSize: 0, segments: [])
+    }
+
     private func isText(_ rendition: PackagePlan.Rendition) -> Bool {
         rendition.output.tracks.first?.source.mediaType == .subtitle
     }
@@ -96,6 +117,17 @@ struct PackageAssembler {
     }
 
     // MARK: Descriptions
+
+    /// Whether a description, which may be a worker's, is of the kind that the plan requires.
+    private func hasKind(of planned: PackagePlan.Rendition, _ found: StreamingRendition) -> Bool {
+        let type = planned.output.images == nil ? planned.output.tracks.first?.source.mediaType : nil
+        return switch found.kind {
+        case .video: type == .video
+        case .audio: type == .audio
+        case .subtitles: type == .subtitle
+        case .thumbnails: type == nil
+        }
+    }
 
     /// Returns a rendition that a worker described, with the id and the labels of the plan.
     private func labelled(
@@ -148,6 +180,10 @@ struct PackageAssembler {
         _ rendition: StreamingRendition, from file: TemporaryFile, _ parts: [TemporaryFile.Part],
         _ layout: PackageLayout, to folder: TemporaryFolder
     ) throws {
+        if case .thumbnails(let sheet) = rendition.kind {
+            let whole = TemporaryFile.Part(offset: 0, length: file.size)
+            return try folder.add(layout.thumbnails(sheet, of: rendition.id), [.part(file, whole)])
+        }
         // The parts follow one another, so that no more bytes are copied than were written.
         var end: Int64 = 0
         let isInOrder = parts.allSatisfy { part in
@@ -191,7 +227,10 @@ struct PackageAssembler {
     private func ranges(of description: StreamingPackage) -> [TimeRange] {
         let segments =
             description.renditions.first { rendition in
-                if case .subtitles = rendition.kind { false } else { true }
+                switch rendition.kind {
+                case .video, .audio: true
+                case .subtitles, .thumbnails: false
+                }
             }?.segments ?? []
         guard let last = segments.last else { return [] }
         let starts = [.zero] + segments.dropFirst().map(\.start)
@@ -204,6 +243,10 @@ struct PackageAssembler {
         _ rendition: StreamingRendition, from earlier: PublishedFolder, _ layout: PackageLayout,
         to folder: TemporaryFolder
     ) throws {
+        if case .thumbnails(let sheet) = rendition.kind {
+            return try folder.take(
+                layout.thumbnails(sheet, of: rendition.id), of: sheet.fileSize, from: earlier)
+        }
         guard package.files == .many else {
             let index = try SegmentIndex(rendition).bytes
             let sizes = [rendition.initializationSize, Int64(index.count)] + rendition.segments.map(\.size)

@@ -108,7 +108,7 @@ struct JobDecoder {
         decoder.ownRange = entry.value.range
         let substitution = Substitution(scope: scope, reader: reader)
         if let package, written[key: "destination"] == nil {
-            return decoder.rendition(substitution.apply(to: entry.value), at: package.keyRange)
+            return decoder.rendition(substitution.apply(to: entry.value), of: package)
         }
         DestinationCheck(scope: scope, reader: reader).check(written, as: Language.output)
         return reader.fields(substitution.apply(to: written), as: Language.output).flatMap {
@@ -121,7 +121,7 @@ struct JobDecoder {
     private func refusePackage(_ entry: YAMLNode.Entry) -> Bool {
         guard !entry.keyRange.isDefault, !isPartial else {
             let decoder = decoder(nil, scope)
-            PackageDecoder(reader: reader, entry: entry).check { decoder.folderSpec($0) }
+            PackageDecoder(reader: reader, entry: entry, outputs: []).check { decoder.folderSpec($0) }
             return false
         }
         reader.sink.error(
@@ -149,7 +149,9 @@ struct JobDecoder {
             return nil
         }
         let decoder = decoder(nil, scope)
-        return PackageDecoder(reader: reader, entry: entry).output(renditions) { decoder.folderSpec($0) }
+        return PackageDecoder(reader: reader, entry: entry, outputs: outputs).output(renditions) {
+            decoder.folderSpec($0)
+        }
     }
 
     private func decoder(_ id: Located<String>?, _ scope: Scope) -> OutputDecoder {

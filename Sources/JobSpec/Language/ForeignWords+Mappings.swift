@@ -66,6 +66,11 @@ extension ForeignWords {
             "overwrite": "`if_exists: replace` replaces an existing file",
             "replace": "`if_exists: replace` replaces an existing file",
         ],
+        "package": [
+            "audio": renditions, "video": renditions, "subtitles": renditions, "subtitle": renditions,
+            "tracks": renditions, "renditions": renditions, "streams": renditions, "languages": renditions,
+            "bandwidth": "bit rates are measured on the finished segments",
+        ],
         "images": ["fps": "`every: 1s` writes an image for each second"],
         "expectDuration": [
             "min": "write a duration and its tolerance as `{ is: 10s, within: 1s }`",
@@ -89,6 +94,8 @@ extension ForeignWords {
     private static let position = "write the position as `place: { left: 10, top: 10 }`"
     private static let rectangle =
         "the rectangle to keep is written as `{ x: 0, y: 0, width: 640, height: 360 }`"
+    private static let renditions =
+        "the outputs without `destination` are the renditions; `language`, `title` and `disposition` of their rules describe them"
     private static let disposition = "write `disposition: default`, or `disposition: [default, forced]`"
     private static let vmaf = "VMAF is not supported; `similarity` has `ssim` and `psnr`"
 
@@ -101,10 +108,13 @@ extension ForeignWords {
             "cbcs": encryption, "protection_scheme": encryption, "pssh": encryption, "widevine": encryption,
             "playready": encryption, "fairplay": encryption, "clearkey": encryption, "aes": encryption,
             "aes-128": encryption, "sample-aes": encryption,
+            "container": container, "segment_type": container, "segment_format": container,
+            "hls_segment_type": container,
             "live": live, "low_latency": live, "ll_hls": live, "hls_list_size": live, "window_size": live,
         ]
     ]
     private static let encryption = "encryption"
+    private static let container = "another container than mp4 (CMAF)"
     private static let live = "live streaming"
 
     /// Returns the feature that an unknown key requests and Tandem doesn't support; nil for other keys.

@@ -37,6 +37,10 @@ extension Language {
                 "Playlists of keyframes for fast seeking (`EXT-X-I-FRAMES-ONLY`); `hls` only.",
                 default: "false"),
             KeyInfo(
+                "thumbnails", .string(mayBeEmpty: false),
+                "The id of an output without `destination` that has `images` with `every` or `count`, and a `sheet`: previews for seeking, as an image adaptation set of DASH, and as an image playlist of HLS (`EXT-X-IMAGE-STREAM-INF`)."
+            ),
+            KeyInfo(
                 "destination", .oneOf([.string(mayBeEmpty: false), .mapping(destination)]),
                 "The folder, relative to the job file. An existing folder is replaced only if Tandem published it.",
                 required: true),

@@ -15,6 +15,8 @@ package struct PackageSpec: Sendable {
     package var variants: [Variant]
     /// Location of the request for playlists of keyframes; nil without them.
     package var keyframePlaylists: SourceRange?
+    /// Location of the request for thumbnails, which are a rendition with images; nil without them.
+    package var thumbnails: SourceRange?
     /// Outputs without a destination, each with one track; never empty.
     package var renditions: [OutputSpec]
     /// The value's location in the job file.

@@ -19,6 +19,7 @@ struct AdaptationSets {
         }
         let order: [(StreamingRendition) -> Bool] = [
             { $0.video != nil }, { $0.audio != nil }, { $0.subtitles != nil },
+            { $0.thumbnails != nil },
         ]
         self.sets = order.flatMap { isKind in sets.filter { $0.first.map(isKind) ?? false } }
     }

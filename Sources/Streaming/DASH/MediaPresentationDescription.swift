@@ -45,7 +45,7 @@ struct MediaPresentationDescription {
 
     // MARK: Times
 
-    private var media: [StreamingRendition] { package.renditions.filter { $0.subtitles == nil } }
+    private var media: [StreamingRendition] { package.renditions.filter(\.isMedia) }
 
     private var longestSegment: MediaTime {
         media.reduce(.zero) { longest, rendition in
@@ -91,6 +91,7 @@ struct MediaPresentationDescription {
         var element = XMLElement("AdaptationSet")
         element.set("id", id)
         guard let first = renditions.first else { return element }
+        if let sheet = first.thumbnails { return imageSet(first, sheet, in: element) }
         let isText = first.subtitles != nil
         let kind = isText ? "text" : first.video != nil ? "video" : "audio"
         element.set("contentType", kind)
@@ -106,6 +107,43 @@ struct MediaPresentationDescription {
         if shared { element.add(segmentTemplate(of: first)) }
         element.add(renditions.map { representation($0, hasTemplate: shared) })
         return element
+    }
+
+    /// Returns an adaptation set of thumbnails (DASH-IF interoperability points, 6.2.6): one segment that contains all tiles.
+    private func imageSet(
+        _ rendition: StreamingRendition, _ sheet: ThumbnailSheet, in set: XMLElement
+    ) -> XMLElement {
+        var element = set
+        element.set("contentType", "image")
+        element.set("mimeType", "image/\(sheet.format.rawValue)")
+        var template = XMLElement("SegmentTemplate")
+        let (duration, timescale) = Self.ticks(sheet.duration)
+        template.set("timescale", timescale)
+        template.set("media", package.layout.thumbnailsTemplate(sheet))
+        template.set("startNumber", 1)
+        template.set("duration", duration)
+        element.add(template)
+        var representation = XMLElement("Representation")
+        representation.set("id", rendition.id)
+        representation.set("bandwidth", max(1, rates[rendition.id]?.peak ?? 0))
+        representation.set("width", sheet.columns * sheet.width)
+        representation.set("height", sheet.rows * sheet.height)
+        representation.add(
+            Self.descriptor(
+                "EssentialProperty", "http://dashif.org/guidelines/thumbnail_tile",
+                "\(sheet.columns)x\(sheet.rows)"))
+        element.add(representation)
+        return element
+    }
+
+    /// Returns a duration as ticks and ticks per second, which the schema limits to 32 bits; rounded to milliseconds or
+    /// seconds if it can't be exact.
+    private static func ticks(_ duration: MediaTime) -> (duration: Int64, timescale: Int32) {
+        let exact = (duration.value, duration.timescale)
+        if exact.0 <= Int64(UInt32.max) { return exact }
+        let milliseconds = duration.ticks(in: Rational(1, 1000))
+        return milliseconds <= Int64(UInt32.max)
+            ? (milliseconds, 1000) : (duration.ticks(in: Rational(1, 1)), 1)
     }
 
     private func setAccess(of first: StreamingRendition, in element: inout XMLElement) {

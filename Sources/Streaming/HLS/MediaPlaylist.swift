@@ -10,6 +10,8 @@ enum MediaPlaylist {
         case keyframes = 5
         /// An initialization section in other playlists.
         case initialization = 6
+        /// Playlists of tiled images, by the number in the examples of their specification.
+        case images = 7
     }
 
     /// Number of decimals in durations, as units per second.
@@ -39,12 +41,14 @@ enum MediaPlaylist {
         durations(of: rendition).reduce(1) { max($0, wholeSeconds($1)) }
     }
 
-    /// Returns the playlist of a rendition. Subtitles that aren't divided are one segment, which lasts as long as the
+    /// Returns the playlist of a rendition: of thumbnails, as the image media playlist specification (Disney, Roku; version
+    /// 0.4) describes it, otherwise of RFC 8216bis. Subtitles that aren't divided are one segment, which lasts as long as the
     /// package.
     static func text(
         of rendition: StreamingRendition, in package: StreamingPackage, targetDuration: Int64
     ) -> String {
         let layout = package.layout
+        if let sheet = rendition.thumbnails { return thumbnails(sheet, in: package) }
         guard rendition.subtitles == nil else {
             return subtitles(rendition, in: package, targetDuration: targetDuration)
         }
@@ -56,6 +60,20 @@ enum MediaPlaylist {
             if package.files == .single { lines.append("#EXT-X-BYTERANGE:\(ranges[index].hls)") }
             lines.append(layout.segmentName(index))
         }
+        return end(lines)
+    }
+
+    private static func thumbnails(_ sheet: ThumbnailSheet, in package: StreamingPackage) -> String {
+        let duration = microseconds(of: package)
+        var attributes = AttributeList()
+        attributes.add("RESOLUTION", "\(sheet.width)x\(sheet.height)")
+        attributes.add("LAYOUT", "\(sheet.columns)x\(sheet.rows)")
+        attributes.add("DURATION", seconds(max(1, sheet.interval.microseconds)))
+        let lines =
+            head(.images, targetDuration: max(1, wholeSeconds(duration))) + [
+                "#EXT-X-IMAGES-ONLY", "#EXTINF:\(seconds(duration)),", "#EXT-X-TILES:\(attributes.text)",
+                package.layout.thumbnailsName(sheet),
+            ]
         return end(lines)
     }
 

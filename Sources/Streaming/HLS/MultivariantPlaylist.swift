@@ -36,6 +36,8 @@ struct MultivariantPlaylist {
         }
         let keyframes = keyframeInformation
         if !keyframes.isEmpty { lines += [""] + keyframes }
+        let images = imageInformation
+        if !images.isEmpty { lines += [""] + images }
         return (lines + [""]).joined(separator: "\n")
     }
 
@@ -224,7 +226,20 @@ struct MultivariantPlaylist {
         }
     }
 
-    // MARK: Keyframes
+    // MARK: Keyframes and thumbnails
+
+    /// Thumbnails by an extension, which other players ignore as they do all unknown tags.
+    private var imageInformation: [String] {
+        package.renditions.compactMap { rendition in
+            guard let sheet = rendition.thumbnails else { return nil }
+            var attributes = AttributeList()
+            attributes.add("BANDWIDTH", max(1, rates[rendition.id]?.peak ?? 0))
+            attributes.add("CODECS", quoted: sheet.format.rawValue)
+            attributes.add("RESOLUTION", "\(sheet.width)x\(sheet.height)")
+            attributes.add("URI", quoted: package.layout.playlist(of: rendition.id))
+            return "#EXT-X-IMAGE-STREAM-INF:\(attributes.text)"
+        }
+    }
 
     private var keyframeInformation: [String] {
         package.renditions.filter { package.offersKeyframes(of: $0) }.map { rendition in

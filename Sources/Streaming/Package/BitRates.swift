@@ -91,7 +91,8 @@ struct BitRates: Hashable {
 }
 
 extension StreamingPackage {
-    /// Bit rates of all segments by rendition. Subtitles without segments are one segment that lasts as long as the package.
+    /// Bit rates of all segments by rendition. Subtitles without segments and thumbnails are one segment that lasts as long
+    /// as the package.
     var bitRates: [String: BitRates] {
         let target = targetDuration
         let duration = end - start
@@ -99,7 +100,9 @@ extension StreamingPackage {
             renditions.map { rendition in
                 let isWhole = rendition.segments.isEmpty
                 let rates = BitRates(
-                    sizes: isWhole ? [rendition.subtitles?.fileSize ?? 0] : rendition.segments.map(\.size),
+                    sizes: isWhole
+                        ? [rendition.subtitles?.fileSize ?? rendition.thumbnails?.fileSize ?? 0]
+                        : rendition.segments.map(\.size),
                     boundaries: isWhole ? [0, max(1, rendition.ticks(duration))] : rendition.boundaries,
                     timescale: rendition.timescale, targetDuration: target)
                 return (rendition.id, rates)

@@ -26,6 +26,11 @@ package struct PackageLayout: Hashable, Sendable {
         "\(id)/\(subtitleSegmentName(index))"
     }
 
+    /// Returns the path of a sheet of thumbnails.
+    package func thumbnails(_ sheet: ThumbnailSheet, of id: String) -> String {
+        "\(id)/\(thumbnailsName(sheet))"
+    }
+
     // MARK: Names in a rendition's folder, to which its playlists refer
 
     var initializationName: String { files == .many ? "init.mp4" : "media.mp4" }
@@ -36,6 +41,15 @@ package struct PackageLayout: Hashable, Sendable {
     }
 
     func subtitleSegmentName(_ index: Int) -> String { "\(Self.number(index)).vtt" }
+
+    func thumbnailsName(_ sheet: ThumbnailSheet) -> String {
+        "\(Self.number(0)).\(sheet.format.fileExtension)"
+    }
+
+    /// Template of the paths of thumbnails for DASH, in which identifiers are numbers from 1.
+    func thumbnailsTemplate(_ sheet: ThumbnailSheet) -> String {
+        "$RepresentationID$/$Number%05d$.\(sheet.format.fileExtension)"
+    }
 
     /// Template of segment paths for DASH, in which identifiers are numbers from 1.
     var segmentTemplate: String { "$RepresentationID$/$Number%05d$.m4s" }

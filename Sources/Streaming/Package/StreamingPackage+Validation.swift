@@ -9,7 +9,7 @@ extension StreamingPackage {
 
     /// Checks all values from which manifests are generated.
     package func validate() throws(StreamingError) {
-        guard !formats.isEmpty, renditions.contains(where: { $0.subtitles == nil }) else {
+        guard !formats.isEmpty, renditions.contains(where: \.isMedia) else {
             throw .emptyPackage
         }
         var ids: Set<String> = []
@@ -58,17 +58,20 @@ extension StreamingPackage {
         case .subtitles(let subtitles):
             try check(
                 (1...Self.maxSize).contains(subtitles.fileSize), "the file size is \(subtitles.fileSize)")
+        case .thumbnails(let sheet):
+            if let problem = sheet.problem { try check(false, problem) }
+            try check(rendition.segments.isEmpty, "thumbnails have segments")
         }
-        if rendition.subtitles == nil {
+        if rendition.isMedia {
             try check(rendition.codec != nil, "the codec has no `CODECS` string (RFC 6381)")
             let size = rendition.initializationSize
             try check((1...Self.maxSize).contains(size), "the initialization section has \(size) bytes")
         }
-        let needsSegments = rendition.subtitles == nil || dividesSubtitles
+        let needsSegments = rendition.isMedia || rendition.subtitles != nil && dividesSubtitles
         try check(!needsSegments || !rendition.segments.isEmpty, "there are no segments")
         try check(rendition.segments.count <= Self.maxSegments, "more than \(Self.maxSegments) segments")
         try validateSegments(of: rendition)
-        if files == .single, rendition.subtitles == nil { _ = try SegmentIndex(rendition) }
+        if files == .single, rendition.isMedia { _ = try SegmentIndex(rendition) }
     }
 
     private func validateSegments(of rendition: StreamingRendition) throws(StreamingError) {

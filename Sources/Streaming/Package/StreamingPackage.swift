@@ -79,17 +79,17 @@ package struct StreamingPackage: Codable, Hashable, Sendable {
     /// HLS's target duration in seconds, which all playlists of audio and video share.
     var targetDuration: Int64 {
         let requested = segmentDuration.microseconds
-        return renditions.filter { $0.subtitles == nil }.reduce(
+        return renditions.filter(\.isMedia).reduce(
             max(1, MediaPlaylist.wholeSeconds(requested))
         ) { max($0, MediaPlaylist.targetDuration(of: $1)) }
     }
 
     /// Start of the earliest audio or video segment.
     var start: MediaTime {
-        renditions.filter { $0.subtitles == nil }.compactMap(\.start).min() ?? .zero
+        renditions.filter(\.isMedia).compactMap(\.start).min() ?? .zero
     }
     /// End of the latest audio or video segment.
-    var end: MediaTime { renditions.filter { $0.subtitles == nil }.compactMap(\.end).max() ?? .zero }
+    var end: MediaTime { renditions.filter(\.isMedia).compactMap(\.end).max() ?? .zero }
 }
 
 /// A manifest of a package.

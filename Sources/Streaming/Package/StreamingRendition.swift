@@ -8,7 +8,7 @@ package struct StreamingRendition: Codable, Hashable, Sendable {
     package var id: String
     /// Properties of the track's kind.
     package var kind: Kind
-    /// `CODECS` of the track; nil for sidecar subtitles (WebVTT).
+    /// `CODECS` of the track; nil for sidecar subtitles (WebVTT) and thumbnails.
     package var codec: CodecString?
     /// Language; nil if unknown.
     package var language: LanguageTag?
@@ -18,11 +18,12 @@ package struct StreamingRendition: Codable, Hashable, Sendable {
     package var isDefault: Bool
     /// Purposes other than the main content.
     package var roles: Set<StreamingRole>
-    /// Ticks per second of the track (`mdhd`); 1000 for subtitles.
+    /// Ticks per second of the track (`mdhd`); 1000 for subtitles and thumbnails.
     package var timescale: Int32
-    /// Size of the initialization section (`ftyp`, `moov`) in bytes; 0 for subtitles.
+    /// Size of the initialization section (`ftyp`, `moov`) in bytes; 0 without one.
     package var initializationSize: Int64
-    /// Segments in order. Subtitles have none if they aren't divided (`StreamingPackage.dividesSubtitles`).
+    /// Segments in order. Thumbnails have none, nor have subtitles that aren't divided
+    /// (`StreamingPackage.dividesSubtitles`).
     package var segments: [StreamingSegment]
 
     package init(
@@ -41,6 +42,8 @@ package struct StreamingRendition: Codable, Hashable, Sendable {
         case audio(Audio)
         /// WebVTT.
         case subtitles(Subtitles)
+        /// Thumbnails for seeking.
+        case thumbnails(ThumbnailSheet)
     }
 
     /// Properties of a video track.
@@ -118,6 +121,13 @@ extension StreamingRendition {
     var subtitles: Subtitles? {
         if case .subtitles(let subtitles) = kind { subtitles } else { nil }
     }
+
+    /// Properties of thumbnails; nil for other kinds.
+    var thumbnails: ThumbnailSheet? {
+        if case .thumbnails(let sheet) = kind { sheet } else { nil }
+    }
+    /// Whether the rendition is audio or video, in segments of a track.
+    var isMedia: Bool { video != nil || audio != nil }
 
     /// Returns the ticks of a time in the track's timescale, rounded to the nearest.
     func ticks(_ time: MediaTime) -> Int64 { time.ticks(in: Rational(1, max(1, timescale))) }

@@ -63,6 +63,31 @@ import Testing
         #expect(output.written.map(\.id) == ["hd", "sd", "main", "text"])
     }
 
+    @Test(arguments: [("every: 3s", 3, 4), ("count: 4", 2.5, 4)])
+    func thumbnailsAreASheetAtEqualIntervals(_ selection: String, interval: Double, count: Int) throws {
+        let sheet = "previews: { images: { \(selection), size: 160x, sheet: { columns: 3 } } }"
+        let (decision, findings) = try decide([Self.hd, sheet, Self.main], "thumbnails: previews")
+        #expect(findings == [])
+        let output = try #require(decision.value?.output)
+        let package = try #require(output.package)
+        #expect(output.isValid && package.thumbnailInterval == s(interval))
+        let images = try #require(package.renditions[1].output.images)
+        #expect(images.stills.count == count && images.sheet?.columns == 3 && images.sheet?.rows == 2)
+        #expect(package.renditions[1].output.segmentation == nil)
+        #expect(package.variants == [StreamingVariant(video: "hd", audio: "main")])
+        // A plan from outside whose thumbnails have no interval is refused.
+        var changed = output
+        changed.package?.thumbnailInterval = nil
+        #expect(!changed.isValid)
+    }
+
+    @Test func thumbnailsAloneAreNoPackage() throws {
+        let sheet = "previews: { images: { every: 1s, sheet: { columns: 3 } } }"
+        let text = "hd: { tracks: [ { video: first, optional: true, encode: { codec: h264 } } ] }"
+        let findings = try decide([text, sheet], "thumbnails: previews", of: .file(.audio())).findings
+        #expect(!findings.isEmpty)
+    }
+
     @Test func withoutVariantsEveryVideoHasEveryAudio() throws {
         let second = "second: { tracks: [ { audio: first, encode: { codec: ac3 } } ] }"
         let variants = try #require(

@@ -15,12 +15,14 @@ package struct PackagePlan: Codable, Hashable, Sendable {
     /// Whether playlists of keyframes are written.
     package var hasKeyframePlaylists: Bool
     package var renditions: [Rendition]
+    /// Time from one thumbnail to the next in the rendition with images; nil without thumbnails.
+    package var thumbnailInterval: MediaTime?
     /// Location of the request in the job file.
     package var location: SourceRange
 
     /// A rendition of a package.
     package struct Rendition: Codable, Hashable, Sendable {
-        /// The rendition as an output with one track. Its destination is a name in the folder, at which nothing is
+        /// The rendition as an output with one track, or with a sheet of images. Its destination is a name in the folder, at which nothing is
         /// written.
         package var output: OutputPlan
         /// Language as in the job file or the source; nil if unknown.
@@ -50,7 +52,11 @@ extension PackagePlan {
             && Set(formats).count == formats.count
             && (MediaTime(value: 1, timescale: 10)...MediaTime(value: 3600, timescale: 1)).contains(segment)
             && ids.allSatisfy(Self.isName)
-            && renditions.map(\.output).allSatisfy { $0.isMedia && $0.isValid && $0.tracks.count == 1 }
+            && renditions.map(\.output).allSatisfy {
+                ($0.isMedia || isSheet($0)) && $0.isValid && $0.tracks.count == 1
+            }
+            && renditions.count { !$0.output.isMedia } == (thumbnailInterval == nil ? 0 : 1)
+            && thumbnailInterval.map { $0 > .zero } ?? true
             && !variants.isEmpty
             && variants.allSatisfy { variant in
                 (variant.video != nil || variant.audio != nil)
@@ -58,6 +64,11 @@ extension PackagePlan {
                         $0.map { names.contains($0.exact) } ?? true
                     }
             }
+    }
+
+    private func isSheet(_ output: OutputPlan) -> Bool {
+        ThumbnailSheet.Format(rawValue: output.container) != nil && output.images?.sheet?.index == nil
+            && output.images?.sheet != nil
     }
 
     /// Returns whether a text is an identifier of the job language, which is safe as a file name.

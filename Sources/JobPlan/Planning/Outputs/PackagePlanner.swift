@@ -27,7 +27,10 @@ struct PackagePlanner {
         let input: InputPlan
 
         var track: TrackPlan? { plan.tracks.first }
-        var mediaType: MediaType? { track?.source.mediaType }
+        /// Type of the track; nil for thumbnails.
+        var mediaType: MediaType? { plan.isMedia ? track?.source.mediaType : nil }
+        /// Whether the rendition is audio or video, in segments.
+        var hasSegments: Bool { mediaType == .video || mediaType == .audio }
         var location: SourceRange { spec.id?.range ?? plan.location }
         var name: String { plan.id ?? "" }
     }
@@ -43,7 +46,7 @@ struct PackagePlanner {
         checkLength(renditions, &reasons)
         let boundaries = boundaries(renditions, &reasons)
         guard !reasons.hasErrors, let first = renditions.first else { return Decision(nil, reasons) }
-        for index in renditions.indices where renditions[index].mediaType != .subtitle {
+        for index in renditions.indices where renditions[index].hasSegments {
             renditions[index].plan.segmentation = SegmentationPlan(
                 interval: spec.segment.value, boundaries: boundaries)
         }
@@ -76,7 +79,7 @@ struct PackagePlanner {
             }
             renditions.append(Rendition(spec: spec, plan: plan, input: input))
         }
-        if !reasons.hasErrors, !renditions.contains(where: { $0.mediaType != .subtitle }) {
+        if !reasons.hasErrors, !renditions.contains(where: \.hasSegments) {
             reasons.error(
                 .noSuchTrack, "the source has no track for the `package`", at: self.spec.range)
         }
@@ -137,7 +140,7 @@ struct PackagePlanner {
 
     /// Reports codecs that manifests can't name, so that players couldn't choose the renditions.
     private func checkCodecs(_ renditions: [Rendition], _ reasons: inout Reasons) {
-        for rendition in renditions where rendition.mediaType != .subtitle {
+        for rendition in renditions where rendition.hasSegments {
             guard let track = rendition.track, let codec = Self.codec(of: track),
                 BitstreamTraits.of(codec).manifestString == nil
             else { continue }
@@ -265,7 +268,7 @@ struct PackagePlanner {
         let package = PackagePlan(
             formats: spec.formats.map(\.value), files: spec.files, segment: spec.segment.value,
             variants: variants(renditions), hasKeyframePlaylists: spec.keyframePlaylists != nil,
-            renditions: described, location: spec.range)
+            renditions: described, thumbnailInterval: thumbnailInterval(renditions), location: spec.range)
         let sizes = plans.map(\.expectedSize)
         let size: Int64? =
             sizes.contains { $0 == nil } ? nil : sizes.reduce(Int64(0)) { $0.adding(upToLimit: $1 ?? 0) }
@@ -282,6 +285,20 @@ struct PackagePlanner {
             expectedDuration: plans.map(\.expectedDuration).max() ?? .zero, expectedSize: size,
             sizeLimit: nil,
             sizeLimitLocation: nil, notes: notes)
+    }
+
+    /// Returns the time from one thumbnail to the next; nil without thumbnails.
+    private func thumbnailInterval(_ renditions: [Rendition]) -> MediaTime? {
+        for rendition in renditions {
+            guard let images = rendition.plan.images else { continue }
+            switch rendition.spec.images?.selection {
+            case .every(let interval): return interval.value
+            case .count(let count):
+                return images.duration.multiplied(by: 1, dividedBy: Int64(count.value))
+            case .at, .keyFrames, .scenes, nil: return nil
+            }
+        }
+        return nil
     }
 
     /// Returns the entries of all renditions. An item is dropped only if no rendition keeps it.

@@ -73,15 +73,23 @@ struct OutputDecoder {
         return Result(spec: spec, isComplete: isComplete)
     }
 
-    /// Decodes an output of a `package`, which has no destination; nil after an error is reported. `package` is the
-    /// location of the key.
-    func rendition(_ node: YAMLNode, at package: SourceRange) -> Result? {
+    /// Decodes an output of a `package`, which has no destination; nil after an error is reported.
+    func rendition(_ node: YAMLNode, of entry: YAMLNode.Entry) -> Result? {
+        let package = entry.keyRange
         guard let fields = reader.fields(node, as: Language.output.partial()) else { return nil }
+        if let images = fields["images"], let named = entry.value[key: PackageDecoder.thumbnails]?.text,
+            named.exact == id?.value.exact
+        {
+            return thumbnails(images, fields, at: package).map(Result.init(complete:))
+        }
         for key in ["export", "images", "waveform"] {
             guard let other = fields[key] else { continue }
             reader.sink.error(
                 .conflictingKeys, "`\(key)` requires a `destination`; an output of a `package` has `tracks`",
-                at: other.keyRange, notes: [Diagnostic.Note("`package` is here", at: package)])
+                at: other.keyRange, notes: [Diagnostic.Note("`package` is here", at: package)],
+                help: key == "images"
+                    ? "`\(PackageDecoder.thumbnails): \(id?.value ?? "")` of the `package` makes a sheet part of it"
+                    : nil)
             return nil
         }
         for key in Self.mediaKeys where key != "expect" {
@@ -107,6 +115,23 @@ struct OutputDecoder {
             sizeLimit: nil,
             expectations: expectations, leftover: leftover, destination: nil)
         return Result(spec: spec, isComplete: tracks?.isComplete == true)
+    }
+
+    /// Decodes the sheet of images that is a package's thumbnails; nil after an error is reported.
+    private func thumbnails(
+        _ entry: YAMLNode.Entry, _ fields: Fields, at package: SourceRange
+    ) -> OutputSpec? {
+        refuseMediaKeys(fields, entry)
+        let leftover = reader.choice("leftover", of: fields, as: Leftover.self)
+        guard let images = ImagesDecoder(reader: reader).images(entry.value) else { return nil }
+        let format = images.format ?? Located("jpeg", at: images.range)
+        guard let container = ContainerType.named(format.value), let codec = images.codec(of: container)
+        else { return nil }
+        return OutputSpec(
+            id: id, tracks: [images.rule(codec: codec, at: format.range)], kind: .images(images),
+            container: Located(container, at: format.range), optimizeForNetwork: nil,
+            fragmentInterval: nil, metadata: MetadataSpec(), chapters: nil, durationLimit: nil,
+            sizeLimit: nil, expectations: [], leftover: leftover, destination: nil)
     }
 
     /// Keys of media outputs, which `images` and `waveform` don't support.

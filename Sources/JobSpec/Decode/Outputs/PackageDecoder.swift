@@ -10,7 +10,11 @@ struct PackageDecoder {
     let reader: NodeReader
     /// The entry of `package` in the job.
     let entry: YAMLNode.Entry
+    /// All outputs of the job.
+    let outputs: [YAMLNode.Entry]
 
+    /// The key of thumbnails.
+    static let thumbnails = "thumbnails"
     /// Id of a package among the outputs of its job.
     static let id = "package"
     private static let defaultSegment = MediaTime(value: 6, timescale: 1)
@@ -22,7 +26,8 @@ struct PackageDecoder {
         let errors = reader.sink.errorCount
         let segment = segment(fields) ?? Located(Self.defaultSegment, at: entry.value.range)
         var renditions = renditions
-        for index in renditions.indices where renditions[index].tracks.first?.mediaType != .subtitle {
+        for index in renditions.indices
+        where [.video, .audio].contains(Self.trackType(of: renditions[index])) {
             // Segments are fragments, as which the finished file is verified.
             renditions[index].fragmentInterval = segment
         }
@@ -30,7 +35,7 @@ struct PackageDecoder {
             formats: formats(fields), segment: segment,
             files: reader.choice("files", of: fields, as: PackageFiles.self)?.value ?? .many,
             variants: variants(fields, renditions), keyframePlaylists: keyframePlaylists(fields),
-            renditions: renditions, range: entry.keyRange)
+            thumbnails: thumbnails(fields, renditions), renditions: renditions, range: entry.keyRange)
         checkRenditions(renditions)
         checkKeyframePlaylists(spec)
         let destination = fields["destination"].flatMap { decode($0.value) }
@@ -48,6 +53,7 @@ struct PackageDecoder {
         _ = segment(fields)
         _ = reader.choice("files", of: fields, as: PackageFiles.self)
         _ = keyframePlaylists(fields)
+        _ = thumbnailsID(fields)
         if let written = fields["variants"] {
             for item in variantNodes(written) ?? [] { _ = reader.fields(item, as: Language.packageVariant) }
         }
@@ -88,15 +94,20 @@ struct PackageDecoder {
         if !spec.formats.isEmpty, !spec.formats.contains(where: { $0.value == .hls }) {
             reader.sink.error(.conflictingKeys, "`iframes` requires the format `hls`", at: location)
         }
-        if !spec.renditions.contains(where: { $0.tracks.first?.mediaType == .video }) {
+        if !spec.renditions.contains(where: { Self.trackType(of: $0) == .video }) {
             reader.sink.error(.conflictingKeys, "`iframes` requires an output with video", at: location)
         }
     }
 
     // MARK: Renditions
 
+    /// Returns the type of a rendition's track; nil for thumbnails.
+    private static func trackType(of rendition: OutputSpec) -> MediaType? {
+        rendition.images == nil ? rendition.tracks.first?.mediaType : nil
+    }
+
     private func checkRenditions(_ renditions: [OutputSpec]) {
-        for rendition in renditions {
+        for rendition in renditions where rendition.images == nil {
             guard let rule = rendition.tracks.first else { continue }
             let location = rendition.id?.range ?? rule.range
             if rendition.tracks.count > 1 {
@@ -121,7 +132,8 @@ struct PackageDecoder {
                     at: rule.range)
             }
         }
-        if !renditions.isEmpty, renditions.allSatisfy({ $0.tracks.first?.mediaType == .subtitle }) {
+        let types = renditions.map(Self.trackType)
+        if !renditions.isEmpty, types.allSatisfy({ $0 == nil || $0 == .subtitle }) {
             reader.sink.error(
                 .conflictingKeys, "the `package` has no output with video or audio", at: entry.keyRange)
         }
@@ -142,6 +154,80 @@ struct PackageDecoder {
         reader.sink.error(
             .conflictingKeys, "subtitles of a `package` must be WebVTT", at: rule.action.range,
             help: "use `encode: { codec: webvtt }`")
+    }
+
+    // MARK: Thumbnails
+
+    /// Returns the id of the output that `thumbnails` names; nil without one, or after an error is reported.
+    private func thumbnailsID(_ fields: Fields) -> Located<String>? {
+        guard let node = fields.value(Self.thumbnails), let id = reader.text(node, "`\(Self.thumbnails)`")
+        else { return nil }
+        if !id.value.isEmpty { return id }
+        reader.sink.error(
+            .invalidValue, "`\(Self.thumbnails)` is empty; expected the id of an output", at: id.range)
+        return nil
+    }
+
+    /// Returns the location of a valid request for thumbnails; nil without one, or after an error is reported.
+    private func thumbnails(_ fields: Fields, _ renditions: [OutputSpec]) -> SourceRange? {
+        guard let id = thumbnailsID(fields) else { return nil }
+        guard let output = outputs.first(where: { $0.key.exact == id.value.exact }) else {
+            let ids = outputs.filter { $0.value[key: "images"] != nil }.map(\.key)
+            reader.sink.error(
+                .undefinedName, "the job has no output `\(id.value)`", at: id.range,
+                help: Suggestion.help(for: id.value, among: ids)
+                    ?? "add an output such as `\(id.value): { images: { every: 10s, size: 160x, sheet: { columns: 10 } } }`"
+            )
+            return nil
+        }
+        let note = Diagnostic.Note("the output is here", at: output.keyRange)
+        func refuse(_ message: String, at location: SourceRange? = nil, help: String) -> SourceRange? {
+            let request = location == nil ? note : Diagnostic.Note("`thumbnails` is here", at: id.range)
+            reader.sink.error(
+                .conflictingKeys, message, at: location ?? id.range, notes: [request], help: help)
+            return nil
+        }
+        guard output.value[key: "images"] != nil else {
+            return refuse(
+                "the output `\(id.value)` has no `images`, so it can't be the thumbnails",
+                help: "use an output such as `{ images: { every: 10s, size: 160x, sheet: { columns: 10 } } }`"
+            )
+        }
+        guard output.value[key: "destination"] == nil else {
+            return refuse(
+                "the output `\(id.value)` has a `destination`, so it isn't part of the `package`",
+                help: "remove its `destination`")
+        }
+        // Errors of the output are already reported.
+        guard let images = renditions.first(where: { $0.id?.value.exact == id.value.exact })?.images else {
+            return nil
+        }
+        guard let sheet = images.sheet else {
+            return refuse(
+                "the output `\(id.value)` isn't a sheet, so it can't be the thumbnails",
+                help: "add `sheet: { columns: 10 }` to its `images`")
+        }
+        switch images.selection {
+        case .every, .count: break
+        case .at, .keyFrames, .scenes:
+            return refuse(
+                "thumbnails of a `package` require equal intervals", at: images.location,
+                help: "use `every` or `count`")
+        }
+        if let animation = images.animation {
+            return refuse("thumbnails can't be animated", at: animation.range, help: "remove `animation`")
+        }
+        if let index = sheet.index {
+            return refuse(
+                "the sheet of a `package` has no `index`, because the manifests describe its parts",
+                at: index, help: "remove `index`")
+        }
+        if let format = images.format, ThumbnailSheet.Format(rawValue: format.value) == nil {
+            return refuse(
+                "thumbnails of a `package` can't be \(format.value)", at: format.range,
+                help: "use jpeg or png")
+        }
+        return id.range
     }
 
     // MARK: Variants
@@ -195,16 +281,18 @@ struct PackageDecoder {
     ) -> Located<String>? {
         guard let node = fields.value(key), let id = reader.text(node, "`\(key)`") else { return nil }
         guard let rendition = renditions.first(where: { $0.id?.value.exact == id.value.exact }) else {
-            let ids = renditions.filter { $0.tracks.first?.mediaType == type }.compactMap(\.id?.value)
+            let ids = renditions.filter { Self.trackType(of: $0) == type }.compactMap(\.id?.value)
             reader.sink.error(
                 .undefinedName, "the `package` has no output `\(id.value)`", at: id.range,
                 help: Suggestion.help(for: id.value, among: ids)
                     ?? (ids.isEmpty ? nil : "expected one of \(ids.joined(separator: ", "))"))
             return nil
         }
-        guard let found = rendition.tracks.first?.mediaType, found != type else { return id }
+        let found = Self.trackType(of: rendition)
+        if found == type || found == nil && rendition.images == nil { return id }
         reader.sink.error(
-            .conflictingKeys, "the output `\(id.value)` has \(found.rawValue), not \(type.rawValue)",
+            .conflictingKeys,
+            "the output `\(id.value)` has \(found?.rawValue ?? "images"), not \(type.rawValue)",
             at: id.range,
             notes: rendition.id.map { [Diagnostic.Note("the output is here", at: $0.range)] } ?? [])
         return nil
@@ -215,7 +303,7 @@ struct PackageDecoder {
         _ variants: [PackageSpec.Variant], of written: YAMLNode.Entry, _ renditions: [OutputSpec]
     ) {
         let used = Set(variants.flatMap { [$0.video?.value.exact, $0.audio?.value.exact] }.compactMap { $0 })
-        for rendition in renditions where rendition.tracks.first?.mediaType != .subtitle {
+        for rendition in renditions where [.video, .audio].contains(Self.trackType(of: rendition)) {
             guard let id = rendition.id, !used.contains(id.value.exact) else { continue }
             reader.sink.error(
                 .conflictingKeys, "no entry of `variants` has the output `\(id.value)`", at: id.range,
