@@ -179,6 +179,57 @@ import Testing
         #expect(inode(scratch, "previews/00001.jpg") == before)
     }
 
+    // MARK: Probing
+
+    @Test func probe_listsRenditionsOfBothManifests() throws {
+        let scratch = try folder()
+        try scratch.write(jobs("iframes: true"), to: "jobs.yaml")
+        try run(scratch)
+        let hls = try tandem("probe", "out/p/master.m3u8", in: scratch)
+        #expect(hls.status == 0, "\(hls.errors)")
+        for text in [
+            "format     HLS", "duration   0:05 (5 s)", "variant    hd/playlist.m3u8: 128x96, 25.000 frames/s",
+            "rendition  hd/playlist.m3u8: video, 128x96, 3 segments, 5 s, longest 2 s, 4 files of",
+            "rendition  de/playlist.m3u8: audio, de, “German”", "rendition  hd/keyframes.m3u8: keyframes",
+            "rendition  text/playlist.m3u8: subtitles, en",
+        ] { #expect(hls.text.contains(text), "\(text): \(hls.text)") }
+        #expect(!hls.text.contains("problem"))
+        let media = try tandem("probe", "out/p/hd/playlist.m3u8", in: scratch)
+        #expect(media.text.contains("rendition  playlist.m3u8: media, 3 segments, 5 s"), "\(media.text)")
+        try FileManager.default.removeItem(atPath: scratch.file("out/p/hd/00002.m4s"))
+        let dash = try tandem("probe", "--format", "json", "out/p/manifest.mpd", in: scratch)
+        let json = try #require(try JSONSerialization.jsonObject(with: dash.output) as? [String: Any])
+        #expect(json["format"] as? String == "dash" && json["duration"] as? String == "5/1")
+        let renditions = try #require(json["renditions"] as? [[String: Any]])
+        #expect(renditions.compactMap { $0["name"] as? String } == ["hd", "sd", "en", "de", "text"])
+        #expect(renditions[0]["segments"] as? Int == 3 && renditions[0]["is_encrypted"] as? Bool == false)
+        #expect(json["problems"] as? [String] == ["hd: 1 file is missing, such as hd/00002.m4s"])
+    }
+
+    /// Neither links nor paths lead out of the package's folder, and other kinds of files don't block.
+    @Test func probe_staysInTheFolderOfThePackage() throws {
+        let scratch = try Scratch()
+        try scratch.write("#EXTM3U\n#EXTINF:1,\na.ts\n", to: "secret.m3u8")
+        try scratch.write("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\nlink.m3u8\n", to: "p/master.m3u8")
+        try FileManager.default.createSymbolicLink(
+            atPath: scratch.file("p/link.m3u8"), withDestinationPath: "../secret.m3u8")
+        let linked = try tandem("probe", "p/master.m3u8", in: scratch)
+        #expect(
+            linked.status != 0 && linked.errors.contains("leaves the package's folder"), "\(linked.errors)")
+        try scratch.write("#EXTM3U\n#EXT-X-STREAM-INF:BANDWIDTH=1\n../secret.m3u8\n", to: "p/up.m3u8")
+        let up = try tandem("probe", "p/up.m3u8", in: scratch)
+        #expect(up.status != 0 && up.errors.contains("p/up.m3u8:3: ") == false)
+        #expect(up.errors.contains("up.m3u8:3: `../secret.m3u8` is outside"), "\(up.errors)")
+        #expect(try program("mkfifo", [scratch.file("p/pipe.m3u8")]).status == 0)
+        let pipe = try tandem("probe", "p/pipe.m3u8", in: scratch)
+        #expect(pipe.status != 0 && pipe.errors.contains("not a regular file"), "\(pipe.errors)")
+        let rooted = try tandem("probe", "--root", "p", "secret.m3u8", in: scratch)
+        #expect(rooted.status != 0 && rooted.errors.contains("outside of --root"), "\(rooted.errors)")
+        try scratch.write("#EXTM3U\n" + String(repeating: "#\n", count: 9 << 20), to: "p/big.m3u8")
+        let big = try tandem("probe", "p/big.m3u8", in: scratch)
+        #expect(big.status != 0 && big.errors.contains("at most 16777216"), "\(big.errors)")
+    }
+
     // MARK: Reruns
 
     @Test func rerun_createsOnlyTheRenditionThatChanged() throws {
