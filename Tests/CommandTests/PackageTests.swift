@@ -145,6 +145,39 @@ import Testing
             FFmpegFile(scratch.file("a.mp4")), FFmpegFile(scratch.file("out/p/copy/playlist.m3u8"))
         )
         #expect(try copy.decodedFrames().map(\.hash) == source.decodedFrames().map(\.hash))
+        // Both videos begin segments with closed GOPs, so that players may switch between them.
+        #expect(try lines(scratch, "master.m3u8").contains("#EXT-X-INDEPENDENT-SEGMENTS"))
+        #expect(try lines(scratch, "manifest.mpd").count { $0.contains("<AdaptationSet") } == 1)
+    }
+
+    /// Copied video has independent segments if all of them begin with a closed GOP.
+    @Test(arguments: [
+        ("libx264", "x264", "open-gop=0:keyint=25:scenecut=0", true),
+        ("libx264", "x264", "open-gop=1:keyint=25:scenecut=0", false),
+        ("libx265", "x265", "log-level=none:open-gop=0:keyint=25:scenecut=0", true),
+        ("libx265", "x265", "log-level=none:open-gop=1:keyint=25:scenecut=0", false),
+    ]) func copiedSegmentsOfOpenGOPs_areNotIndependent(
+        encoder: String, name: String, parameters: String, isClosed: Bool
+    ) throws {
+        let scratch = try Scratch()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=size=128x96:rate=25:duration=4", "-c:v", encoder, "-preset",
+            "veryfast", "-bf", "2", "-\(name)-params", parameters, scratch.file("a.mp4"))
+        try scratch.write(
+            """
+            version: 1
+            jobs:
+              one:
+                asset: ./a.mp4
+                outputs: { copy: { tracks: [ { video: first, copy: true } ] } }
+                package: { segment: 2s, destination: out/p }
+            """, to: "jobs.yaml")
+        try run(scratch)
+        #expect(try durations(scratch, "copy").count == 2)
+        let master = try lines(scratch, "master.m3u8")
+        #expect(master.contains("#EXT-X-INDEPENDENT-SEGMENTS") == isClosed)
+        let mpd = try lines(scratch, "manifest.mpd").joined()
+        #expect(mpd.contains("startWithSAP=\"\(isClosed ? 2 : 3)\""))
     }
 
     /// The sheet is in both manifests with the times of its tiles, and a rerun takes it from the folder.

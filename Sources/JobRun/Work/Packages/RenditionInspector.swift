@@ -25,11 +25,11 @@ struct RenditionInspector {
             throw MediaError.internalError("a rendition without its track")
         }
         return StreamingRendition(
-            id: id, kind: kind(of: track, planned), codec: CodecString(track.format.parameters),
+            id: id, kind: try kind(of: track, planned), codec: CodecString(track.format.parameters),
             timescale: track.timeBase.den, initializationSize: recorder.initialization, segments: segments)
     }
 
-    private func kind(of track: AssetTrack, _ planned: TrackPlan) -> StreamingRendition.Kind {
+    private func kind(of track: AssetTrack, _ planned: TrackPlan) throws -> StreamingRendition.Kind {
         let format = track.format
         guard track.mediaType == .video else {
             return .audio(
@@ -46,7 +46,18 @@ struct RenditionInspector {
                 height: isTurned ? format.width : format.height,
                 sampleAspectRatio: format.pixelAspectRatio.map { isTurned ? $0.inverted : $0 },
                 frameRate: frameRate(of: planned), color: format.color,
-                accessPoint: isEncoded ? .leading : .open))
+                accessPoint: try isEncoded || hasClosedSegments(track) ? .leading : .open))
+    }
+
+    /// Maximum size of the first frame of a segment in bytes, larger than any of a level of H.264 and HEVC.
+    private static let mostBytes = 64 << 20
+
+    /// Whether each segment of copied video can be decoded without earlier ones.
+    private func hasClosedSegments(_ track: AssetTrack) throws -> Bool {
+        guard let access = SegmentAccess(track.format.parameters) else { return false }
+        return try recorder.segments.allSatisfy { segment in
+            try recorder.firstSample(of: segment, limit: Self.mostBytes).map(access.isClosed) ?? false
+        }
     }
 
     /// Returns the frame rate that the plan predicts; for a variable one, the average.

@@ -30,6 +30,16 @@ final class SegmentRecorder: AssetWriterDelegate, Sendable {
     /// Size of the initialization section, which precedes the segments, in bytes.
     var initialization: Int64 { state.withLock { $0.initialization } }
 
+    /// Returns the first video sample of a segment; nil without one, or if it is larger than `limit` bytes.
+    func firstSample(of segment: Segment, limit: Int) throws -> [UInt8]? {
+        guard let sample = segment.report.firstVideoSample, (1...limit).contains(sample.length) else {
+            return nil
+        }
+        return try file.bytes(
+            of: TemporaryFile.Part(
+                offset: segment.part.offset + Int64(sample.offset), length: Int64(sample.length)))
+    }
+
     func assetWriter(
         _ writer: AssetWriter, didOutputSegmentData data: Data, segmentType: AssetSegmentType,
         segmentReport: AssetSegmentReport
