@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// The identity of a file, regardless of its path: device and inode, with size and modification time.
 package struct FileIdentity: Codable, Hashable, Sendable {
     package var device: UInt64
@@ -17,14 +15,8 @@ package struct FileIdentity: Codable, Hashable, Sendable {
 
     /// Reads the identity of the file at a path, following links; nil if `stat` fails.
     package init?(path: String) {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        device = UInt64(status.st_dev)
-        inode = UInt64(status.st_ino)
-        size = Int64(status.st_size)
-        modified = Int64(status.st_mtim.tv_sec)
-        modifiedNanoseconds = Int64(status.st_mtim.tv_nsec)
-        isDirectory = status.st_mode & S_IFMT == S_IFDIR
+        guard let status = FileStatus(path: path) else { return nil }
+        self = status.identity
     }
 
     /// Creates the identity of a file whose values are known.
@@ -44,13 +36,6 @@ package struct FileIdentity: Codable, Hashable, Sendable {
         size = remoteSize
     }
 
-    /// Returns a file's size, modification time, status change time and inode as text, which differs after any
-    /// change: the status change time can't be set. Returns nil if the file doesn't exist.
-    package static func changeToken(path: String) -> String? {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return nil }
-        let (modified, changed) = (status.st_mtim, status.st_ctim)
-        return
-            "\(status.st_size) \(modified.tv_sec).\(modified.tv_nsec) \(changed.tv_sec).\(changed.tv_nsec) \(status.st_ino)"
-    }
+    /// Returns a file's change token (`FileStatus.changeToken`); nil if the file doesn't exist.
+    package static func changeToken(path: String) -> String? { FileStatus(path: path)?.changeToken }
 }

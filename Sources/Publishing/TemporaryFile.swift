@@ -119,14 +119,24 @@ package final class TemporaryFile: @unchecked Sendable {
     /// Returns size and modification time of the file at a path as text, without following links; for a folder, a text
     /// that changes with any file in it. Nil if nothing exists at the path.
     package static func fingerprint(path: String) -> String? {
-        var status = stat()
-        guard lstat(path, &status) == 0 else { return nil }
-        guard status.st_mode & S_IFMT == S_IFDIR else { return fingerprint(status) }
+        FileStatus(path: path, followingLinks: false).flatMap { fingerprint(path: path, status: $0) }
+    }
+
+    /// Returns the fingerprint of the file at a path whose status is known, with links not followed.
+    package static func fingerprint(path: String, status: FileStatus) -> String? {
+        let identity = status.identity
+        guard identity.isDirectory else {
+            return fingerprint(identity.size, identity.modified, identity.modifiedNanoseconds)
+        }
         return FolderTree.with(path) { FolderTree.fingerprint(of: $0) }
     }
 
     static func fingerprint(_ status: stat) -> String {
-        "\(status.st_size)-\(status.st_mtim.tv_sec).\(status.st_mtim.tv_nsec)"
+        fingerprint(Int64(status.st_size), Int64(status.st_mtim.tv_sec), Int64(status.st_mtim.tv_nsec))
+    }
+
+    private static func fingerprint(_ size: Int64, _ seconds: Int64, _ nanoseconds: Int64) -> String {
+        "\(size)-\(seconds).\(nanoseconds)"
     }
 
     /// Sets the modification time in seconds since 1970 (`futimens`), but not the access time.

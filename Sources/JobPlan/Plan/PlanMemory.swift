@@ -1,10 +1,11 @@
+package import FileSystem
 package import JobSpec
 
 /// The planner's access to the records of earlier runs.
 package protocol PlanMemory: Sendable {
     /// Returns the published outputs of a job that needn't be planned: the job succeeded with this job file
     /// and this source, and its outputs are unchanged. Returns nil if the job must be planned.
-    func upToDateOutputs(of query: UpToDateQuery) -> [BatchPlan.Output]?
+    func upToDateOutputs(of query: UpToDateQuery) -> UpToDateOutputs?
     /// Returns whether a file at a destination was published for a job file, although the file has no mark.
     func owns(_ path: String, for file: String) -> Bool
     /// Returns whether the file at an output's destination was created by an equal plan, of any job.
@@ -35,12 +36,33 @@ package struct UpToDateQuery: Sendable {
     }
 }
 
+/// The outputs of a job that is up to date, and the identities of its files, which were read to determine this. The
+/// checks of a whole call use them again instead of reading them twice.
+package struct UpToDateOutputs: Sendable {
+    /// The published outputs.
+    package var outputs: [BatchPlan.Output]
+    /// The files whose identities are known. A file that is a link is not among them.
+    package var files: [File]
+
+    /// A file with its identity.
+    package struct File: Sendable {
+        package var path: String
+        package var identity: FileIdentity
+
+        package init(path: String, identity: FileIdentity) { (self.path, self.identity) = (path, identity) }
+    }
+
+    package init(outputs: [BatchPlan.Output], files: [File] = []) {
+        (self.outputs, self.files) = (outputs, files)
+    }
+}
+
 /// A memory without records: every job is planned, and marks aren't compared.
 package struct NoMemory: PlanMemory {
     package init() {}
     package func wasCreated(by task: OutputTask) -> Bool { false }
     package func owner(ofFile path: String, at destination: String) -> String? { nil }
-    package func upToDateOutputs(of query: UpToDateQuery) -> [BatchPlan.Output]? { nil }
+    package func upToDateOutputs(of query: UpToDateQuery) -> UpToDateOutputs? { nil }
     package func owns(_ path: String, for file: String) -> Bool { false }
 }
 
@@ -52,7 +74,7 @@ package struct FullPlanMemory: PlanMemory {
     package init(_ base: any PlanMemory) { self.base = base }
 
     /// Returns nil: every job is planned.
-    package func upToDateOutputs(of query: UpToDateQuery) -> [BatchPlan.Output]? { nil }
+    package func upToDateOutputs(of query: UpToDateQuery) -> UpToDateOutputs? { nil }
     package func owns(_ path: String, for file: String) -> Bool { base.owns(path, for: file) }
     package func wasCreated(by task: OutputTask) -> Bool { base.wasCreated(by: task) }
     package func owner(ofFile path: String, at destination: String) -> String? {

@@ -18,12 +18,12 @@ extension RunState {
     }
 
     private func storeRecord(_ task: OutputTask, _ digest: PlanDigest?, shortcut: String, seconds: Double) {
-        guard let store = store(of: task.file) else { return }
+        guard let store = store(of: task.file), let job = jobName(task.file, task.name) else { return }
         let value = digest?.value.text ?? ""
         store.record(
             StateStore.Record(
-                job: StateStore.JobName(file: store.name(ofFile: task.file), id: task.name),
-                shortcut: shortcut, digest: value, destination: nil, output: value, seconds: seconds),
+                job: job, shortcut: shortcut, digest: value, destination: nil, output: value, seconds: seconds
+            ),
             digest: digest)
     }
 

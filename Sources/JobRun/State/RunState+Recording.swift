@@ -28,7 +28,7 @@ extension RunState {
 
     /// Records that an output was created, or that its plan shows it to be up to date.
     func succeeded(_ task: OutputTask, digest: PlanDigest, seconds: Double) {
-        guard let folder = folders[task.file.exact], let store = stores[folder],
+        guard let store = store(of: task.file), let job = jobName(task.file, task.name),
             let destination = task.output.destination,
             let output = TemporaryFile.fingerprint(path: destination)
         else { return }
@@ -36,8 +36,7 @@ extension RunState {
         let shortcut = task.output.hasSeveralFiles ? "" : shortcut(of: task)
         store.record(
             StateStore.Record(
-                job: StateStore.JobName(file: store.name(ofFile: task.file), id: task.name),
-                shortcut: shortcut,
+                job: job, shortcut: shortcut,
                 digest: digest.value.text, destination: destination, output: output, seconds: seconds),
             // The parts of the digest are stored once, with the first file.
             digest: task.part == 0 ? digest : nil)
@@ -45,10 +44,12 @@ extension RunState {
 
     /// Records that all files of an image output exist. Records of further files from an earlier run are obsolete.
     func succeeded(whole task: OutputTask) {
-        guard task.output.images != nil, let store = store(of: task.file) else { return }
+        guard task.output.images != nil, let store = store(of: task.file),
+            let name = jobName(task.file, task.name)
+        else { return }
         let (shortcut, count) = (shortcut(of: task), task.output.files.count)
         store.record(
-            StateStore.JobName(file: store.name(ofFile: task.file), id: task.name), files: count,
+            name, files: count,
             shortcut: shortcut.isEmpty || !task.output.hasSeveralFiles
                 ? nil : Self.shortcut(shortcut, ofFiles: count))
     }
@@ -59,10 +60,8 @@ extension RunState {
 
     /// Records that a job ended without success.
     func ended(_ file: String, _ id: String, outcome: String, message: String, seconds: Double) {
-        guard let store = folders[file.exact].flatMap({ stores[$0] }) else { return }
-        store.record(
-            StateStore.JobName(file: store.name(ofFile: file), id: id), outcome: outcome, message: message,
-            seconds: seconds)
+        guard let store = store(of: file), let name = jobName(file, id) else { return }
+        store.record(name, outcome: outcome, message: message, seconds: seconds)
     }
 
     /// Records the end of the run in each store. Returns the write errors.

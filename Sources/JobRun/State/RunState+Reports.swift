@@ -11,8 +11,7 @@ extension RunState {
         var created: [StateFolder: [(StateStore.JobName, StateStore.StoredReport)]] = [:]
         var upToDate: [StateFolder: [(StateStore.JobName, index: Int)]] = [:]
         for (index, job) in report.jobs.enumerated() {
-            guard let store = store(of: job.file) else { continue }
-            let name = StateStore.JobName(file: store.name(ofFile: job.file), id: job.id)
+            guard let store = store(of: job.file), let name = jobName(job.file, job.id) else { continue }
             if job.outcome == .succeeded, let output = job.output, let text = Self.text(job) {
                 let preview = previews[JobKey(file: job.file, id: job.id)].flatMap(Self.text)
                 created[store.folder, default: []].append(

@@ -11,21 +11,24 @@ internal import Publishing
 extension RunState {
     /// Returns the published outputs of a job that is up to date and needs no planning (`PlanMemory`); nil if it must
     /// be planned.
-    package func upToDateOutputs(of query: UpToDateQuery) -> [BatchPlan.Output]? {
+    package func upToDateOutputs(of query: UpToDateQuery) -> UpToDateOutputs? {
         let file = query.file.path
         guard let spec = specs[file.exact] else { return nil }
         var text = "\(spec)\n"
+        var upToDate: UpToDateOutputs? =
+            isForced || query.outputs.isEmpty ? nil : UpToDateOutputs(outputs: [])
         // Shortcuts contain the mode, so that changing it to `content` computes the digest of the content once.
         if mode == .content { text += "content\n" }
         if let source = query.source {
-            guard let word = FileIdentity.changeToken(path: source) else { return nil }
-            text += "\(source)\n\(word)\n"
+            guard let status = FileStatus(path: source) else { return nil }
+            text += "\(source)\n\(status.changeToken)\n"
+            upToDate?.files.append(UpToDateOutputs.File(path: source, identity: status.identity))
         }
         for cover in query.covers {
-            guard let word = FileIdentity.changeToken(path: cover) else { return nil }
-            text += "cover \(cover)\n\(word)\n"
+            guard let status = FileStatus(path: cover) else { return nil }
+            text += "cover \(cover)\n\(status.changeToken)\n"
+            upToDate?.files.append(UpToDateOutputs.File(path: cover, identity: status.identity))
         }
-        var upToDate: [BatchPlan.Output]? = isForced || query.outputs.isEmpty ? nil : []
         for output in query.outputs {
             let name = OutputTask.name(job: query.job.id.value, output: output.id)
             var hasher = SHA256Hasher()
@@ -34,9 +37,11 @@ extension RunState {
             shortcuts.withLock { $0.byOutput[JobKey(file: file, id: name)] = shortcut }
             guard upToDate != nil else { continue }
             guard let destination = output.destination else {
-                let hasPassed = checkRecord(file, name)?.shortcut == shortcut
-                upToDate =
-                    hasPassed ? (upToDate ?? []) + [BatchPlan.Output(id: output.id, destination: nil)] : nil
+                if checkRecord(file, name)?.shortcut == shortcut {
+                    upToDate?.outputs.append(BatchPlan.Output(id: output.id, destination: nil))
+                } else {
+                    upToDate = nil
+                }
                 continue
             }
             let known = files(of: output, at: destination, name, shortcut, in: file)
@@ -44,19 +49,25 @@ extension RunState {
                 upToDate = nil
                 continue
             }
-            let others = files.dropFirst()
-            upToDate?.append(
+            let others = files.dropFirst().map(\.path)
+            upToDate?.outputs.append(
                 BatchPlan.Output(
-                    id: output.id, destination: first, others: others.isEmpty ? nil : Array(others)))
+                    id: output.id, destination: first.path, others: others.isEmpty ? nil : others))
+            upToDate?.files += files.compactMap { file in
+                // The identity of a link is not that of the file behind it.
+                file.status.isLink
+                    ? nil : UpToDateOutputs.File(path: file.path, identity: file.status.identity)
+            }
         }
         return upToDate
     }
 
-    /// Returns the files of an output; nil unless all of them are unchanged since they were published.
+    /// Returns the files of an output with their statuses; nil unless all of them are unchanged since they were
+    /// published.
     private func files(
         of output: UpToDateQuery.Output, at destination: String, _ name: String, _ shortcut: String,
         in file: String
-    ) -> [String]? {
+    ) -> [(path: String, status: FileStatus)]? {
         guard let first = record(file, name), let folder = folders[file.exact] else { return nil }
         var count = 1
         if output.hasSeveralFiles {
@@ -65,14 +76,15 @@ extension RunState {
         } else if first.shortcut != shortcut || first.destination?.exact != destination.exact {
             return nil
         }
-        var files: [String] = []
+        var files: [(path: String, status: FileStatus)] = []
         for part in 0..<count {
             guard let record = part == 0 ? first : record(file, OutputTask.name(of: name, part: part)),
                 let path = record.destination,
-                record.output == TemporaryFile.fingerprint(path: path),
+                let status = FileStatus(path: path, followingLinks: false),
+                record.output == TemporaryFile.fingerprint(path: path, status: status),
                 stored[folder]?.intents[path.exact]?.output != record.output
             else { return nil }
-            files.append(path)
+            files.append((path, status))
         }
         return files
     }

@@ -13,14 +13,12 @@ extension RunState {
     package func withWarnings(_ records: [JobRecord]) -> [JobRecord] {
         records.map { record in
             guard let folder = folders[record.file.exact], let store = stores[folder] else { return record }
-            func name(_ output: String?) -> StateStore.JobName {
-                StateStore.JobName(
-                    file: store.name(ofFile: record.file),
-                    id: OutputTask.name(job: record.id, output: output))
+            func name(_ output: String?) -> StateStore.JobName? {
+                jobName(record.file, OutputTask.name(job: record.id, output: output))
             }
             func storedWarnings(_ output: String?) -> [String] {
-                guard let stored = self.stored[folder]?.warnings[name(output)],
-                    stored.output == self.stored[folder]?.records[name(output)]?.output
+                guard let name = name(output), let stored = self.stored[folder]?.warnings[name],
+                    stored.output == self.stored[folder]?.records[name]?.output
                 else { return [] }
                 return stored.lines
             }
@@ -32,8 +30,9 @@ extension RunState {
             default: return record
             }
             for output in created where !output.warnings.isEmpty {
+                guard let name = name(output.id) else { continue }
                 store.record(
-                    name(output.id), StateStore.OutputWarnings(output: output.output, lines: output.warnings))
+                    name, StateStore.OutputWarnings(output: output.output, lines: output.warnings))
             }
             let outputs = record.plan?.outputs.map(\.id) ?? record.upToDateOutputs.map(\.id)
             for id in outputs where !created.contains(where: { $0.id == id }) {

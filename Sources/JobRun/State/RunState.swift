@@ -373,7 +373,13 @@ package final class RunState: PlanMemory, Sendable {
     }
 
     func record(_ file: String, _ id: String) -> StateStore.Record? {
-        guard let folder = folders[file.exact], let name = names[file.exact] else { return nil }
-        return stored[folder]?.records[StateStore.JobName(file: name, id: id)]
+        guard let folder = folders[file.exact], let name = jobName(file, id) else { return nil }
+        return stored[folder]?.records[name]
+    }
+
+    /// Returns the name of a job or output in the store of its job file; nil if the file has no store. The file's path
+    /// was resolved when the state was opened.
+    func jobName(_ file: String, _ id: String) -> StateStore.JobName? {
+        names[file.exact].map { StateStore.JobName(file: $0, id: id) }
     }
 }

@@ -19,6 +19,14 @@ enum StateSchema {
                         description TEXT NOT NULL, PRIMARY KEY (destination, id)) WITHOUT ROWID
                     """)
         }
+        migrator.registerMigration("4") { db in
+            // Contains all columns but `parts`, which are long: they would be read from disk with each record.
+            try db.execute(
+                sql: """
+                    CREATE INDEX IF NOT EXISTS jobs_without_parts ON jobs (
+                        file, id, shortcut, digest, destination, output, seconds)
+                    """)
+        }
         return migrator
     }
 

@@ -1,4 +1,5 @@
 import Diagnostics
+import FileSystem
 import JobSpec
 import LibAV
 import Publishing
@@ -158,7 +159,11 @@ import Testing
 
     private struct FakeMemory: PlanMemory {
         let current: [String: [BatchPlan.Output]]
-        func upToDateOutputs(of query: UpToDateQuery) -> [BatchPlan.Output]? { current[query.job.id.value] }
+        /// Identities of the files of jobs that are up to date.
+        var files: [UpToDateOutputs.File] = []
+        func upToDateOutputs(of query: UpToDateQuery) -> UpToDateOutputs? {
+            current[query.job.id.value].map { UpToDateOutputs(outputs: $0, files: files) }
+        }
         func owns(_ path: String, for file: String) -> Bool { false }
         func wasCreated(by task: OutputTask) -> Bool { false }
         func owner(ofFile path: String, at destination: String) -> String? { "me" }
@@ -178,6 +183,25 @@ import Testing
         guard case .file("/jobs/b.mp4", _) = result.plan.jobs[0].inputs[0].source else {
             return #expect(Bool(false), "\(result.plan.jobs[0].inputs[0].source)")
         }
+    }
+
+    /// The files of a job that is up to date were read to determine this; the checks of a call don't read them again,
+    /// and compare them nevertheless.
+    @Test func filesOfCurrentJobsAreReadOnce() throws {
+        let batch = try Batch("first: { asset: a.mp4, destination: c.mp4 }")
+        let disk = FakeDisk("/jobs/a.mp4", "/jobs/c.mp4", "/jobs/jobs.yaml")
+        func plan(output inode: UInt64) -> [Rule] {
+            let memory = FakeMemory(
+                current: ["first": [BatchPlan.Output(id: nil, destination: "/jobs/c.mp4")]],
+                files: [
+                    .init(path: "/jobs/a.mp4", identity: FileIdentity(device: 1, inode: 1)),
+                    .init(path: "/jobs/c.mp4", identity: FileIdentity(device: 1, inode: inode)),
+                ])
+            return batch.plan(on: disk, memory: memory).conflicts.diagnostics.map(\.rule)
+        }
+        #expect(plan(output: 2) == [])
+        #expect(Set(disk.queries.paths) == ["/jobs", "/jobs/jobs.yaml"])
+        #expect(plan(output: 1) == [.destinationIsSource])
     }
 
     /// A job is planned again once the output that it reads exists.

@@ -1,4 +1,5 @@
 import FileSystem
+import Locking
 import Publishing
 
 /// A file system of values. It has the folders of its files, and those that are added.
@@ -13,6 +14,14 @@ struct FakeDisk: DiskQueries {
     var space: Int64?
     /// Folders in which no file can be created.
     var readOnly: Set<String> = []
+    /// The paths whose identities were queried; shared by copies.
+    let queries = QueryLog()
+
+    final class QueryLog: Sendable {
+        private let log = Guarded([String]())
+        var paths: [String] { log.withLock { $0 } }
+        func add(_ path: String) { log.withLock { $0.append(path) } }
+    }
 
     init(_ files: String..., folders: [String] = []) {
         for file in files { add(file) }
@@ -51,6 +60,7 @@ struct FakeDisk: DiskQueries {
     }
 
     func identity(of path: String) -> FileIdentity? {
+        queries.add(path)
         guard let path = realPath(of: path) else { return nil }
         let isFolder = folders.contains(path)
         let number = path.utf8.reduce(UInt64(1)) { $0 &* 31 &+ UInt64($1) }

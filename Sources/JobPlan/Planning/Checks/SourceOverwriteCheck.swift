@@ -10,34 +10,35 @@ struct SourceOverwriteCheck {
         let device: UInt64
         let inode: UInt64
 
-        init?(_ path: String, on disk: any DiskQueries) {
-            guard let identity = disk.identity(of: path) else { return nil }
-            (device, inode) = (identity.device, identity.inode)
-        }
+        init(_ identity: FileIdentity) { (device, inode) = (identity.device, identity.inode) }
     }
 
     private var sources: [File: SourceRange] = [:]
     private let jobFiles: Set<File>
     private let disk: any DiskQueries
+    /// Identities that were read before, by path.
+    private let known: [ExactString: FileIdentity]
     /// Paths of sources and job files, with links resolved, and their locations.
     private var readPaths: [(path: String, location: SourceRange?)] = []
 
     /// Returns whether the check reports a destination, which is an absolute path with links resolved.
     func reports(_ path: String) -> Bool {
-        guard let file = File(path, on: disk) else { return false }
+        guard let file = identified(path) else { return false }
         return sources[file] != nil || jobFiles.contains(file)
     }
 
-    /// Creates a check. `sources` are the files that the jobs read, with their locations in the job files.
+    /// Creates a check. `sources` are the files that the jobs read, with their locations in the job files; `known` are
+    /// identities that need not be read.
     init(
-        _ files: [JobFile], sources: [(path: String, location: SourceRange)], on disk: any DiskQueries
+        _ files: [JobFile], sources: [(path: String, location: SourceRange)],
+        known: [ExactString: FileIdentity] = [:], on disk: any DiskQueries
     ) {
-        self.disk = disk
+        (self.disk, self.known) = (disk, known)
+        jobFiles = Set(files.compactMap { Self.identified($0.path, known, disk) })
         for (path, location) in sources {
-            guard let file = File(path, on: disk) else { continue }
+            guard let file = Self.identified(path, known, disk) else { continue }
             self.sources[file] = self.sources[file] ?? location
         }
-        jobFiles = Set(files.compactMap { File($0.path, on: disk) })
         guard files.contains(where: { $0.jobs.contains { $0.outputs.contains { $0.package != nil } } }) else {
             return
         }
@@ -45,6 +46,14 @@ struct SourceOverwriteCheck {
             disk.realPath(of: source.path).map { ($0, source.location) }
         }
         readPaths += files.compactMap { file in disk.realPath(of: file.path).map { ($0, nil) } }
+    }
+
+    private func identified(_ path: String) -> File? { Self.identified(path, known, disk) }
+
+    private static func identified(
+        _ path: String, _ known: [ExactString: FileIdentity], _ disk: any DiskQueries
+    ) -> File? {
+        (known[path.exact] ?? disk.identity(of: path)).map(File.init)
     }
 
     /// Returns the errors of all jobs of some files. `images` are the files whose names depend on sources.
@@ -93,7 +102,7 @@ struct SourceOverwriteCheck {
         _ destination: String, at location: SourceRange, _ destinations: inout DestinationTable,
         into sink: inout DiagnosticSink, help: (_ path: String) -> String?
     ) {
-        guard let path = destinations.resolve(destination)?.path, let file = File(path, on: disk) else {
+        guard let path = destinations.resolve(destination)?.path, let file = identified(path) else {
             return
         }
         if jobFiles.contains(file) {
@@ -111,10 +120,10 @@ struct SourceOverwriteCheck {
     private func help(
         for output: OutputSpec, of job: JobSpec, in file: JobFile, at path: String, of fileCount: Int
     ) -> String? {
-        guard disk.mark(at: path) != nil, let destination = File(path, on: disk) else { return nil }
+        guard disk.mark(at: path) != nil, let destination = identified(path) else { return nil }
         let isOwn = job.asset.parts.contains { part in
             guard case .file(let written) = part.source else { return false }
-            return File(file.absolutePath(written), on: disk) == destination
+            return identified(file.absolutePath(written)) == destination
         }
         if isOwn { return nil }
         // A job can't read outputs of another file's jobs.

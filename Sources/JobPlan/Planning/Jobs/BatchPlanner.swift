@@ -26,6 +26,8 @@ package struct BatchPlanner {
     private let overwrites: SourceOverwriteCheck
     private let check: DestinationCheck
     private var lookup: UpToDateLookup
+    /// Sources of the jobs that must be planned, to be probed ahead.
+    private let requests: [SourceRequest]
     private var destinations: DestinationTable
     private var planned = PlannedJobs()
     private var budget = StillImageBudget()
@@ -37,10 +39,12 @@ package struct BatchPlanner {
         (self.files, self.disk) = (files, disk)
         destinations = DestinationTable(on: disk)
         catalog = SourceCatalog(files, prober: prober, disk: disk)
-        overwrites = SourceOverwriteCheck(files, sources: catalog.files, on: disk)
+        lookup = UpToDateLookup(memory)
+        requests = lookup.fetch(files, destinations: &destinations)
+        overwrites = SourceOverwriteCheck(
+            files, sources: catalog.files, known: lookup.identities, on: disk)
         check = DestinationCheck(
             memory: memory, root: prober.environment.root, disk: disk, overwrites: overwrites)
-        lookup = UpToDateLookup(memory)
     }
 
     /// Plans all jobs of some files; or the named jobs with those that they read or need; or the jobs of an earlier
@@ -77,7 +81,6 @@ package struct BatchPlanner {
     /// Plans all jobs. `unknown` contains errors about requested jobs that don't exist; no job starts if there are
     /// any.
     private mutating func run(unknown: DiagnosticSink) -> Result {
-        let requests = lookup.fetch(files, destinations: &destinations)
         catalog.probe(ahead: requests + files.flatMap(\.clipRequests))
         for entry in JobOrder(files).entries { plan(entry) }
         var conflicts = DiagnosticSink()

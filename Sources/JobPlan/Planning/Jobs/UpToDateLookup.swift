@@ -1,4 +1,6 @@
 internal import Dispatch
+internal import ExactStrings
+internal import FileSystem
 internal import JobSpec
 internal import Locking
 internal import Publishing
@@ -8,6 +10,8 @@ struct UpToDateLookup {
     private let memory: any PlanMemory
     /// Results that were fetched before planning; an inner nil marks a job that must be planned.
     private var fetched: [InstanceKey: BatchPlan.UpToDateJob?] = [:]
+    /// Identities of the files of jobs that are up to date, by path.
+    private(set) var identities: [ExactString: FileIdentity] = [:]
 
     init(_ memory: any PlanMemory) { self.memory = memory }
 
@@ -25,7 +29,7 @@ struct UpToDateLookup {
         }
         // Batches of 64: one lookup takes less time than its dispatch.
         let (memory, requested, stride) = (memory, queries, 64)
-        let found = Guarded([[BatchPlan.Output]?](repeating: nil, count: requested.count))
+        let found = Guarded([UpToDateOutputs?](repeating: nil, count: requested.count))
         DispatchQueue.concurrentPerform(iterations: (requested.count + stride - 1) / stride) { part in
             let indices = part * stride..<min(requested.count, (part + 1) * stride)
             let outputs = indices.map { memory.upToDateOutputs(of: requested[$0].query) }
@@ -35,6 +39,7 @@ struct UpToDateLookup {
         for ((index, query), outputs) in zip(queries, found.withLock({ $0 })) {
             fetched[InstanceKey(file: index, id: query.job.id.value)] =
                 .some(outputs.map { Self.result(query, $0) })
+            for file in outputs?.files ?? [] { identities[file.path.exact] = file.identity }
             if outputs == nil, let path = query.source {
                 wanted.append(SourceRequest(path: path, timing: query.job.asset.timing))
             }
@@ -54,10 +59,10 @@ struct UpToDateLookup {
     }
 
     private static func result(
-        _ query: UpToDateQuery, _ outputs: [BatchPlan.Output]
+        _ query: UpToDateQuery, _ found: UpToDateOutputs
     ) -> BatchPlan.UpToDateJob {
         BatchPlan.UpToDateJob(
-            id: query.job.id.value, base: query.job.base, file: query.file.path, outputs: outputs)
+            id: query.job.id.value, base: query.job.base, file: query.file.path, outputs: found.outputs)
     }
 
     /// Returns the query for the memory about a job; nil if the job must be planned in any case.
