@@ -61,8 +61,12 @@ jobs:
 """)
     size = os.path.getsize(f"{work}/large.mp4") / 1e6
     for name, peer in peers():
-        compare(f"remux of {size:.0f} MB, vs. {name}", [tandem, "run", "--force", "remux.yaml"],
-                [peer, "-v", "error", "-nostdin", "-y", "-i", "large.mp4", "-c", "copy", "ffmpeg.mkv"])
+        ours = [tandem, "run", "--force", "remux.yaml"]
+        theirs = [peer, "-v", "error", "-nostdin", "-y", "-i", "large.mp4", "-c", "copy", "ffmpeg.mkv"]
+        outputs = ("tandem-large.mkv", "ffmpeg.mkv")
+        compare(f"remux of {size:.0f} MB, vs. {name}", ours, theirs, outputs=outputs)
+        # Tandem's outputs are on disk when a job is done.
+        compare("  and written to disk", ours, ["sh", "-c", " ".join(theirs) + " && sync ffmpeg.mkv"], outputs=outputs)
 
 
 def ladder():

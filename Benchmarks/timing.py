@@ -37,10 +37,18 @@ def own_time(cmd):
     return time.monotonic() - begun, ticks / os.sysconf("SC_CLK_TCK"), peak / 1024
 
 
-def compare(name, ours, theirs, warm=True):
+def fresh(cmd, output):
+    """Measures a command after its output was removed. A program that overwrites its output in place would otherwise reuse the memory of
+    the old one, while a program that replaces its output needs new memory."""
+    if output and os.path.exists(f"{work}/{output}"):
+        os.remove(f"{work}/{output}")
+    return measure(cmd)
+
+
+def compare(name, ours, theirs, warm=True, outputs=(None, None)):
     if warm:
         measure(ours), measure(theirs)
-    pairs = [(measure(ours), measure(theirs)) for _ in range(rounds)]
+    pairs = [(fresh(ours, outputs[0]), fresh(theirs, outputs[1])) for _ in range(rounds)]
     wall = [a[0] / b[0] for a, b in pairs]
     peak = [a[1] / b[1] for a, b in pairs]
     med = statistics.median
