@@ -143,8 +143,7 @@ let package = Package(
             name: "TandemBatch",
             dependencies: [
                 "TandemKit", "Engine", "JobStages", "PlanWork", "JobRun", "JobPlan", "JobSpec", "Media",
-                "LibAV",
-                "Diagnostics",
+                "LibAV", "Diagnostics", "ExactStrings",
             ],
             swiftSettings: house),
         .executableTarget(

@@ -1,6 +1,7 @@
 public import Diagnostics
 internal import Dispatch
 internal import Engine
+internal import ExactStrings
 public import FoundationEssentials
 public import JobPlan
 public import JobRun
@@ -30,6 +31,9 @@ public struct JobBatch: Sendable {
     ) throws {
         var options = SpecOptions(allowsNetwork: environment.sources.allowsNetwork)
         options.variables = variables
+        options.files = RootedSpecFiles(
+            named: Set(urls.map(\.path.exact)),
+            access: SourceAccess(sources: environment.sources, isUntrusted: false))
         var files: [JobFile] = []
         var sink = DiagnosticSink()
         var known: Set<String> = []

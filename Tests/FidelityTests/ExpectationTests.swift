@@ -33,6 +33,23 @@ import Testing
             "-ac", "2", scratch.file("source.mkv"))
     }
 
+    /// A language is expected as the job writes it, and mp4 stores another code of it.
+    @Test func languagesAreComparedByTheirMeaning() async throws {
+        let scratch = try Scratch()
+        try source(in: scratch)
+        let outcomes = try await run(
+            """
+            version: 1
+            jobs:
+              j:
+                asset: ./source.mkv
+                tracks: [ { audio: first, language: de, encode: { codec: aac } } ]
+                destination: o.mp4
+                expect: { audio: { language: de } }
+            """, in: scratch.path)
+        #expect(try success(outcomes).outputs[0].expectations.map(\.holds) == [true])
+    }
+
     /// Expectations that are met, and others that fail with the measured value, so that nothing is published.
     @Test(arguments: [
         ("duration: { is: 3s, within: 1ms }", true, ""),

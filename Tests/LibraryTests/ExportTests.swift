@@ -313,6 +313,30 @@ import Testing
         }
     }
 
+    /// Included files must be in the root folder; the job files themselves may be elsewhere.
+    @Test func batchesReadIncludedFilesOfTheirRootOnly() throws {
+        let scratch = try Scratch()
+        try FileManager.default.createDirectory(
+            atPath: scratch.file("root"), withIntermediateDirectories: true)
+        try scratch.write("version: 1\nsettings: { a: { codec: h264 } }\n", to: "outside.yaml")
+        try scratch.write(
+            """
+            version: 1
+            include: [outside.yaml]
+            jobs: { j: { asset: root/a.mp4, tracks: [ { video: first, copy: true } ], destination: root/b.mp4 } }
+            """, to: "jobs.yaml")
+        let file = URL(fileURLWithPath: scratch.file("jobs.yaml"))
+        _ = try JobBatch(contentsOf: [file])
+        let root = try #require(PathRoot(folder: scratch.file("root")))
+        let rooted = MediaEnvironment(sources: SourceEnvironment(root: root))
+        do {
+            _ = try JobBatch(contentsOf: [file], environment: rooted)
+            Issue.record("a file outside the root was included")
+        } catch let error as JobFileError {
+            #expect(error.diagnostics.contains { $0.message.contains("outside the folder") })
+        }
+    }
+
     /// Cancelling a task ends its image generation, and the generator can be used again.
     @Test(.timeLimit(.minutes(5))) func stillsAreCancelledWithTheirTask() async throws {
         let scratch = try Scratch()

@@ -1,15 +1,19 @@
-internal import ExactStrings
+package import ExactStrings
 internal import FileSystem
 internal import Glibc
-internal import JobSpec
+package import JobSpec
 
 /// The reader of job files and included files beneath the root folder. Files that the command line names may be outside
 /// of it, unless job files are untrusted and may be replaced by links.
-struct RootedSpecFiles: SpecFiles {
+package struct RootedSpecFiles: SpecFiles {
     let named: Set<ExactString>
     let access: SourceAccess
 
-    func read(_ path: String, limit: Int) throws(SpecFileError) -> [UInt8] {
+    package init(named: Set<ExactString>, access: SourceAccess) {
+        (self.named, self.access) = (named, access)
+    }
+
+    package func read(_ path: String, limit: Int) throws(SpecFileError) -> [UInt8] {
         let root = access.root
         guard root.path != nil, access.isUntrusted || !named.contains(path.exact) else {
             return try SystemSpecFiles().read(path, limit: limit)

@@ -60,7 +60,7 @@ struct PackageAssembler {
                 description = try thumbnails(images, rendition, size: file.file.size)
             }
             guard let description, hasKind(of: rendition, description) else {
-                throw MediaError.misuse("a rendition without its segments")
+                throw MediaError.internalError("a rendition without its segments")
             }
             renditions.append(labelled(description, as: rendition))
         }
@@ -98,7 +98,7 @@ struct PackageAssembler {
         guard let sheet = images.sheet, let interval = package.thumbnailInterval,
             let format = ThumbnailSheet.Format(rawValue: rendition.output.container),
             case .encode(let encoding)? = rendition.output.tracks.first?.action
-        else { throw MediaError.misuse("thumbnails without a sheet") }
+        else { throw MediaError.internalError("thumbnails without a sheet") }
         return StreamingRendition(
             id: rendition.output.id ?? "",
             kind: .thumbnails(

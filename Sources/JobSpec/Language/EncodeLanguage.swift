@@ -40,7 +40,7 @@ extension Language {
                 "level", .oneOf([.number(0.5...7), .text(pattern: #"^[1-7](\.[0-9])?b?$"#, example: "4.1")]),
                 "The codec's level."),
             KeyInfo(
-                "keyframe_interval", .oneOf([.integer(1...100_000), time]),
+                "keyframe_interval", .oneOf([.integer(1...100_000), frameInterval]),
                 "Maximum time or number of frames between keyframes."),
             KeyInfo("b_frames", .integer(0...16), "Maximum number of consecutive B-frames."),
             KeyInfo(

@@ -29,7 +29,7 @@ extension Language {
     static let expectAudio = MappingType(
         "expectAudio", "`audio` of `expect`", "The first audio track.",
         keys: [
-            KeyInfo("codec", libavName("h264"), "FFmpeg's name of the codec."),
+            KeyInfo("codec", libavName("aac"), "FFmpeg's name of the codec."),
             KeyInfo("profile", .string(), "FFmpeg's name of the profile."),
             KeyInfo("sample_rate", frequency, "Samples per second."),
             KeyInfo(

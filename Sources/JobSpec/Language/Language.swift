@@ -9,10 +9,16 @@ package enum Language {
 
     static let time = ValueType.text(
         pattern:
-            #"^(end|chapter:[1-9][0-9]*|[0-9]+f|[0-9]+(\.[0-9]+)?%|-?[0-9]+(\.[0-9]+)?(s|ms)?|-?([0-9]+:)?[0-9]{1,2}:[0-9]{1,2}(\.[0-9]+)?)$"#,
+            #"^(end|chapter:[1-9][0-9]*|[0-9]+f|[0-9]+(\.[0-9]+)?%|-?[0-9]+(\.[0-9]+)?(s|ms)?|-?([0-9]{1,6}:[0-9]{1,2}|[0-9]{1,6}):[0-9]{1,2}(\.[0-9]+)?)$"#,
         example: "1:30.5")
     static let fragmentTime = ValueType.text(
-        pattern: #"^([0-9]+(\.[0-9]+)?(s|ms)?|([0-9]+:)?[0-9]{1,2}:[0-9]{1,2}(\.[0-9]+)?)$"#, example: "2s")
+        pattern: #"^([0-9]+(\.[0-9]+)?(s|ms)?|([0-9]{1,6}:[0-9]{1,2}|[0-9]{1,6}):[0-9]{1,2}(\.[0-9]+)?)$"#,
+        example: "2s")
+    /// An interval as a number of frames with a unit, or a duration with a unit or in clock notation.
+    static let frameInterval = ValueType.text(
+        pattern:
+            #"^([0-9]+f|[0-9]+(\.[0-9]+)?(s|ms)|([0-9]{1,6}:[0-9]{1,2}|[0-9]{1,6}):[0-9]{1,2}(\.[0-9]+)?)$"#,
+        example: "2s")
     /// Returns the type of a duration in seconds or in clock notation. Frames, percentages and chapters are
     /// positions in a source.
     static func length(_ range: ClosedRange<Double> = 0...1e9) -> ValueType {

@@ -78,7 +78,11 @@ struct ExpectationEvaluator {
             if name == "frame_rate", let rate = Self.measuredFrameRate(of: track) {
                 return (Self.text(rate), Self.isRate(rate, value, over: track.timeRange.duration))
             }
-            return (found, found == value)
+            // A container stores a language as one of its codes.
+            let isEqual =
+                name == "language"
+                ? LanguageCode.canonical(found) == LanguageCode.canonical(value) : found == value
+            return (found, isEqual)
         case .loudness(let expected, let within):
             guard let found = try measuredLoudness(audio, asset, &loudness)?.integrated else {
                 return ("no audio", false)
