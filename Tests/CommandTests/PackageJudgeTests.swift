@@ -110,6 +110,17 @@ import Testing
             outputs: ["hd: { tracks: [ { video: first, copy: true } ] }"] + ladder.dropFirst(),
             video: [5.12, 4.8, 0.08, 2], frames: 300, audioSegments: 4),
         Case(
+            name: "video that begins after the audio",
+            source: ["-itsoffset", "0.5"] + video("5") + tone("6") + ["-map", "0", "-map", "1"] + h264
+                + ["-bf", "2", "-g", "50", "-fps_mode", "vfr"],
+            outputs: ["hd: { tracks: [ { video: first, copy: true } ] }"] + ladder.dropFirst(),
+            video: [2, 2, 1], frames: 125, audioSegments: 3),
+        Case(
+            name: "variable frame rate",
+            source: video("5") + ["-vf", "select=not(mod(n\\,7)*mod(n\\,5))", "-fps_mode", "vfr"]
+                + ["-c:v", "libx264", "-preset", "ultrafast"],
+            outputs: videoOnly, video: [2, 2, 0.84], frames: 39),
+        Case(
             name: "VP9 and Opus", source: video("3") + tone("3") + h264,
             outputs: [
                 "hd: { tracks: [ { video: first, encode: { codec: vp9, crf: 40 } } ] }",

@@ -25,8 +25,7 @@ public struct AssetSegmentTrackReport: Hashable, Sendable {
     /// Earliest presentation time of the samples. Audio begins with the encoder delay, before the time of the first
     /// segment.
     public let earliestPresentationTime: MediaTime
-    /// Sum of the samples' durations. The decoding time of a segment (`tfdt`) is that of the first segment, and the
-    /// durations of all segments in between.
+    /// Time from the earliest sample to the end of the last one.
     public let duration: MediaTime
     /// Number of samples (packets).
     public let sampleCount: Int

@@ -1,3 +1,5 @@
+internal import LibAV
+
 /// The boxes of a segment that libavformat wrote, which are read and corrected in place.
 enum SegmentBoxes {
     /// A box: its type, and the range of its contents.
@@ -51,6 +53,67 @@ enum SegmentBoxes {
         let size = UInt8(16 + 4 * brands.count)
         return [0, 0, 0, size] + Array("styp".utf8) + Array(brands[0].utf8) + [0, 0, 0, 0]
             + brands.flatMap { Array($0.utf8) }
+    }
+
+    /// Replaces the edit lists of headers that begin with an empty edit by those without it, in place, and returns the
+    /// durations of these edits in ticks of the track, by track id. CMAF has no empty edits, and browsers ignore such lists
+    /// (ISO/IEC 23000-19, 7.5.13): decoding times must contain the gap instead.
+    static func removeEmptyEdits(_ bytes: UnsafeMutableRawBufferPointer) -> [Int: Int64] {
+        var gaps: [Int: Int64] = [:]
+        for movie in boxes(bytes, in: 0..<bytes.count) where movie.type == type("moov") {
+            let children = boxes(bytes, in: movie.body)
+            guard let header = children.first(where: { $0.type == type("mvhd") }) else { continue }
+            let movieScale = timescale(bytes, header)
+            for track in children where track.type == type("trak") {
+                let parts = boxes(bytes, in: track.body)
+                guard let trackHeader = parts.first(where: { $0.type == type("tkhd") }),
+                    let media = parts.first(where: { $0.type == type("mdia") }),
+                    let mediaHeader = boxes(bytes, in: media.body).first(where: { $0.type == type("mdhd") }),
+                    let edits = parts.first(where: { $0.type == type("edts") }),
+                    let list = boxes(bytes, in: edits.body).first(where: { $0.type == type("elst") }),
+                    let empty = removeEmptyEdit(bytes, list)
+                else { continue }
+                // The id follows the creation and modification times.
+                let at = trackHeader.body.lowerBound
+                let id = Int(u32(bytes, at + (u32(bytes, at) >> 24 == 1 ? 20 : 12)))
+                let gap = MediaTime(value: empty, timescale: movieScale)
+                gaps[id] = gap.ticks(in: Rational(1, timescale(bytes, mediaHeader)))
+            }
+        }
+        return gaps
+    }
+
+    /// Returns the timescale of a movie or media header.
+    private static func timescale(_ bytes: UnsafeMutableRawBufferPointer, _ header: Box) -> Int32 {
+        let at = header.body.lowerBound
+        return max(1, Int32(clamping: u32(bytes, at + (u32(bytes, at) >> 24 == 1 ? 20 : 12))))
+    }
+
+    /// Removes the empty edit from a list of two edits, and fills the space with a `free` box. Returns the edit's duration
+    /// in ticks of the movie; nil for other lists.
+    private static func removeEmptyEdit(_ bytes: UnsafeMutableRawBufferPointer, _ list: Box) -> Int64? {
+        let at = list.body.lowerBound
+        let isLong = u32(bytes, at) >> 24 == 1
+        let size = isLong ? 20 : 12
+        let first = at + 8
+        guard u32(bytes, at + 4) == 2, list.body.count == 8 + 2 * size else { return nil }
+        let time = first + (isLong ? 8 : 4)
+        // A media time of -1.
+        guard u32(bytes, time) == .max, !isLong || u32(bytes, time + 4) == .max else { return nil }
+        let duration =
+            isLong
+            ? Int64(clamping: UInt64(u32(bytes, first)) << 32 | UInt64(u32(bytes, first + 4)))
+            : Int64(u32(bytes, first))
+        for index in 0..<size { bytes[first + index] = bytes[first + size + index] }
+        func put(_ value: UInt32, _ at: Int) {
+            bytes.storeBytes(of: value.bigEndian, toByteOffset: at, as: UInt32.self)
+        }
+        put(1, at + 4)
+        put(UInt32(8 + 8 + size), at - 8)
+        put(UInt32(size), first + size)
+        put(type("free"), first + size + 4)
+        for index in 8..<size { bytes[first + size + index] = 0 }
+        return duration
     }
 
     /// Moves the decoding time of each track (`tfdt`) by a number of ticks, and returns the location of each track's

@@ -12,16 +12,20 @@ final class SegmentOutput: @unchecked Sendable {
         let timeBase: Rational
         /// Start of the first segment.
         let offset: Int64
+        /// Time before the first sample, which is part of decoding times instead of an empty edit.
+        var gap: Int64 = 0
         var hasBegun = false
         var count = 0
         var earliest: Int64 = .max
         var first: Int64 = 0
-        var duration: Int64 = 0
+        /// Presentation time of the last frame so far, and its end.
+        var latest: Int64 = .min
+        var end: Int64 = .min
         var startsWithKeyframe = false
 
         mutating func reset() {
             self = Track(
-                mediaType: mediaType, timeBase: timeBase, offset: offset, hasBegun: hasBegun)
+                mediaType: mediaType, timeBase: timeBase, offset: offset, gap: gap, hasBegun: hasBegun)
         }
     }
 
@@ -55,7 +59,11 @@ final class SegmentOutput: @unchecked Sendable {
         }
         tracks[index].count += 1
         tracks[index].earliest = min(tracks[index].earliest, packet.pts)
-        tracks[index].duration += packet.duration
+        // Durations of other reordered frames are differences of decoding times.
+        if packet.pts >= tracks[index].latest {
+            tracks[index].latest = packet.pts
+            tracks[index].end = packet.pts + packet.duration
+        }
     }
 
     /// Whether the muxer can write the headers: every track has a packet.
@@ -72,6 +80,9 @@ final class SegmentOutput: @unchecked Sendable {
         try MoviePatcher.apply(entryBoxes, to: BytesSource(Array(portion.bytes))) { bytes, offset in
             UnsafeMutableRawBufferPointer(rebasing: portion.bytes[Int(offset)...]).copyBytes(from: bytes)
         }
+        for (id, gap) in SegmentBoxes.removeEmptyEdits(portion.bytes) where tracks.indices.contains(id - 1) {
+            tracks[id - 1].gap = gap
+        }
         try pass(portion, .initialization, [], of: writer)
     }
 
@@ -84,7 +95,7 @@ final class SegmentOutput: @unchecked Sendable {
     func passSegment(of writer: AssetWriter) throws {
         let portion = sink.take()
         let samples = SegmentBoxes.finish(portion.bytes) { id in
-            tracks.indices.contains(id - 1) ? tracks[id - 1].offset : 0
+            tracks.indices.contains(id - 1) ? tracks[id - 1].offset + tracks[id - 1].gap : 0
         }
         let reports = tracks.enumerated().compactMap { index, track -> AssetSegmentTrackReport? in
             guard track.count > 0 else { return nil }
@@ -94,7 +105,7 @@ final class SegmentOutput: @unchecked Sendable {
             return AssetSegmentTrackReport(
                 trackID: index + 1, mediaType: track.mediaType,
                 earliestPresentationTime: time(track.earliest),
-                duration: MediaTime(ticks: track.duration, timeBase: track.timeBase),
+                duration: MediaTime(ticks: max(0, track.end - track.earliest), timeBase: track.timeBase),
                 sampleCount: track.count, startsWithKeyframe: track.startsWithKeyframe,
                 firstVideoSample: track.mediaType != .video
                     ? nil
