@@ -8,7 +8,7 @@
 /// encoder are in `BitstreamTraits`, and in `CodecModel` of the job language.
 package struct EncoderModel: Sendable {
     /// The kind of output that an encoder is used for.
-    package enum Purpose: Sendable {
+    package enum Purpose: Sendable, CaseIterable {
         /// Tracks of media files.
         case tracks
         /// Image files of one frame.
@@ -260,6 +260,9 @@ package struct EncoderModel: Sendable {
     /// Whether encoders of this kind must be opened and closed one at a time, and require a frame before they are
     /// drained; see `SharedEncoder`.
     package var isShared = false
+    /// Whether a packet is one FLAC frame that depends on no other packet except by its number, so that several encoders
+    /// can encode a track together.
+    package var hasIndependentFLACFrames = false
     /// Function that returns the best number of threads; nil for the encoder's choice. `bitsPerPixel` describes the
     /// compressed source.
     package var threads: @Sendable (_ cores: Int, _ bitsPerPixel: Double, _ preset: String?) -> Int? = {

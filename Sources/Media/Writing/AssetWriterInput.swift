@@ -489,10 +489,17 @@ public final class AssetWriterInput: @unchecked Sendable {
                         cores: activeProcessorCount, sourceBitsPerPixel: sourceBitsPerPixel),
                     globalHeaders: globalHeaders)
                 let parameters = encoder.parameters
+                // Samples are collected only where nothing waits for their packets: neither a program that appends them, nor
+                // packets of other tracks, which are interleaved.
+                let concurrent =
+                    isFedByReader && writer?.inputs.count == 1
+                    ? try ConcurrentFLACEncoder(
+                        configuration, parameters: parameters, processors: activeProcessorCount) : nil
                 stage =
                     mediaType == .audio
                     ? AudioEncoderStage(
-                        encoder: encoder, configuration: configuration, container: container,
+                        encoder: encoder, concurrent: concurrent, configuration: configuration,
+                        container: container,
                         isFedByReader: isFedByReader,
                         canStartLate: !container.hasEditLists
                             || writer?.segments == nil && writer?.publishing != .immediately,

@@ -3,6 +3,8 @@ internal import LibAV
 /// Encodes audio: splits it into the encoder's frame size, and ends the track at the exact sample.
 final class AudioEncoderStage: EncoderStage {
     private let encoder: FrameEncoder
+    /// Encodes in place of `encoder`, on several processors.
+    private let concurrent: ConcurrentFLACEncoder?
     private let container: ContainerType
     private let codec: String
     private let frameSize: Int
@@ -25,10 +27,13 @@ final class AudioEncoderStage: EncoderStage {
     /// Number of samples of silence inserted because the container can't represent a late start.
     private(set) var filledSamples = 0
 
+    /// Creates a stage. With `concurrent`, packets are returned in batches.
     init(
-        encoder: consuming FrameEncoder, configuration: EncoderConfiguration, container: ContainerType,
+        encoder: consuming FrameEncoder, concurrent: ConcurrentFLACEncoder? = nil,
+        configuration: EncoderConfiguration, container: ContainerType,
         isFedByReader: Bool, canStartLate: Bool = true, reference: TrackReference
     ) {
+        self.concurrent = concurrent
         self.canStartLate = canStartLate
         followsTimes = !isFedByReader
         frameSize = encoder.frameSize
@@ -244,6 +249,10 @@ final class AudioEncoderStage: EncoderStage {
                 try send(frame, into: sink)
             }
         }
+        if let concurrent {
+            try concurrent.finish { packet throws(AVError) in try pass(packet, into: sink) }
+            return
+        }
         try encoder.sendEnd()
         try drain(into: sink)
     }
@@ -266,6 +275,9 @@ final class AudioEncoderStage: EncoderStage {
         let at = position ?? 0
         frame.pts = Rational(1, format.sampleRate).rescale(at, to: timeBase)
         position = at + Int64(frame.sampleCount)
+        if let concurrent {
+            return try concurrent.encode(frame) { packet throws(AVError) in try pass(packet, into: sink) }
+        }
         while try !encoder.send(frame) { try drain(into: sink) }
         try drain(into: sink)
     }
@@ -274,14 +286,21 @@ final class AudioEncoderStage: EncoderStage {
         while true {
             let packet = try Packet()
             guard case .ready = try encoder.receive(into: packet) else { return }
-            if packet.dts == noTimestamp { packet.dts = packet.pts }
-            if let end {
-                let last = Rational(1, format.sampleRate).rescale(end, to: timeBase)
-                // A packet that contains only padding is dropped. An empty packet carries the final header (FLAC).
-                if packet.pts >= last, packet.size > 0 { continue }
-                packet.duration = max(0, min(packet.duration, last - packet.pts))
-            }
-            try sink(packet)
+            try pass(packet, into: sink)
         }
+    }
+
+    /// Passes on a packet of the encoder, shortened to the end of the track.
+    private func pass(
+        _ packet: consuming Packet, into sink: (consuming Packet) throws(AVError) -> Void
+    ) throws(AVError) {
+        if packet.dts == noTimestamp { packet.dts = packet.pts }
+        if let end {
+            let last = Rational(1, format.sampleRate).rescale(end, to: timeBase)
+            // A packet that contains only padding is dropped. An empty packet carries the final header (FLAC).
+            if packet.pts >= last, packet.size > 0 { return }
+            packet.duration = max(0, min(packet.duration, last - packet.pts))
+        }
+        try sink(packet)
     }
 }
