@@ -90,7 +90,17 @@ package final class LoudnessNormalizer: @unchecked Sendable {
         let prepared = Prepared(steps: steps, loudness: current, sampleRate: sampleRate)
         var reached = try normalize(target, from: prepared)
         if let encoding { reached = try correct(reached, from: prepared, for: encoding) }
-        return Result(filters: Self.joined(reached.steps), before: before, after: reached.loudness)
+        return Result(
+            filters: Self.joined(prepared.steps(with: reached.setting)), before: before,
+            after: reached.loudness)
+    }
+
+    /// Gain and limiter.
+    private struct Setting {
+        /// Gain in dB.
+        var gain: Double
+        /// Highest sample behind the limiter, in dB; nil without a limiter.
+        var ceiling: Double?
     }
 
     /// Filter chain before gain and limiter, and the loudness after it.
@@ -98,46 +108,72 @@ package final class LoudnessNormalizer: @unchecked Sendable {
         var steps: [FilterStep]
         var loudness: Loudness
         var sampleRate: Int32
-    }
-    private typealias Normalized = (steps: [FilterStep], loudness: Loudness)
 
-    /// Adds the gain, and the limiter if it is required.
-    private func normalize(_ target: LoudnessTarget, from prepared: Prepared) throws -> Normalized {
+        /// Returns the complete chain.
+        func steps(with setting: Setting) -> [FilterStep] {
+            let louder = steps + [.volume("\(setting.gain)dB")]
+            guard let ceiling = setting.ceiling else { return louder }
+            return louder + [
+                FilterStep("aresample", ["sample_rate": "192000"]),
+                FilterStep(
+                    "alimiter",
+                    [
+                        "limit": "\(min(1, max(0.0625, Decibels.factor(ceiling))))", "level": "0",
+                        "attack": "1", "release": "80", "latency": "1",
+                    ]),
+                FilterStep("aresample", ["sample_rate": "\(sampleRate)"]),
+            ]
+        }
+    }
+    private typealias Normalized = (setting: Setting, loudness: Loudness)
+
+    /// Determines the gain, and the limiter if it is required. `earlier` is the result for a similar target, from which
+    /// the search starts.
+    private func normalize(
+        _ target: LoudnessTarget, from prepared: Prepared, after earlier: Normalized? = nil
+    ) throws -> Normalized {
         var current = prepared.loudness
         var gain = target.integrated - current.integrated
         if current.truePeak + gain <= target.truePeak {
             current.integrated += gain
             current.truePeak += gain
-            return (prepared.steps + [Self.volume(gain)], current)
+            return (Setting(gain: gain), current)
         }
         // A higher gain compensates for the loudness lost in the limiter. If eight rounds don't converge, the target
         // can't be reached.
         var ceiling = target.truePeak - 0.1
+        if let earlier, let before = earlier.setting.ceiling {
+            gain =
+                earlier.setting.gain + (target.integrated - earlier.loudness.integrated)
+                / Self.assumedRemainder
+            ceiling = before + target.truePeak - earlier.loudness.truePeak
+        }
+        var last: (gain: Double, integrated: Double)?
         for _ in 1...8 {
-            let limiter = FilterStep(
-                "alimiter",
-                [
-                    "limit": "\(min(1, max(0.0625, Decibels.factor(ceiling))))", "level": "0", "attack": "1",
-                    "release": "80", "latency": "1",
-                ])
-            let limited =
-                prepared.steps + [
-                    Self.volume(gain), FilterStep("aresample", ["sample_rate": "192000"]), limiter,
-                    FilterStep("aresample", ["sample_rate": "\(prepared.sampleRate)"]),
-                ]
-            current = try measure(limited)
+            let setting = Setting(gain: gain, ceiling: ceiling)
+            current = try measure(prepared.steps(with: setting))
             let missing = target.integrated - current.integrated
             let excess = current.truePeak - target.truePeak
-            if abs(missing) <= Self.tolerance && excess <= 0 { return (limited, current) }
-            // The limiter attenuates a part of the added gain, so the gain is raised by more than the error.
-            if abs(missing) > Self.tolerance { gain += missing * (missing > 0 ? 1.5 : 1) }
+            if abs(missing) <= Self.tolerance && excess <= 0 { return (setting, current) }
+            if abs(missing) > Self.tolerance {
+                // The limiter attenuates a part of the added gain. Two measurements show how much remains.
+                var remaining = Self.assumedRemainder
+                if let last, abs(gain - last.gain) > 0.01 {
+                    remaining = (current.integrated - last.integrated) / (gain - last.gain)
+                }
+                last = (gain, current.integrated)
+                gain += missing / min(1, max(0.25, remaining))
+            }
             if excess > 0 { ceiling -= excess + 0.05 }
         }
         throw MediaError.loudnessUnreachable(target: target.integrated, reached: current.integrated)
     }
 
+    /// Part of an added gain that is assumed to remain behind the limiter before it is known.
+    private static let assumedRemainder = 0.8
+
     /// Adjusts the target by the encoder's error, in up to four rounds; returns the closest result if none is within
-    /// the tolerance.
+    /// the tolerance. Encoding takes most of the time; the second round usually confirms the correction.
     private func correct(
         _ first: Normalized, from prepared: Prepared, for encoding: LossyEncoding
     ) throws -> Normalized {
@@ -145,16 +181,18 @@ package final class LoudnessNormalizer: @unchecked Sendable {
         var best: Normalized?
         var adjusted = target
         for _ in 1...4 {
-            let measured = try measure(planned.steps, encoding)
-            let candidate = Normalized(planned.steps, measured)
+            let measured = try measure(prepared.steps(with: planned.setting), encoding)
+            let candidate = Normalized(planned.setting, measured)
             if best.map({ deviation(measured) < deviation($0.loudness) }) ?? true { best = candidate }
             if deviation(measured) <= Self.tolerance { return candidate }
             adjusted.integrated += target.integrated - measured.integrated
-            // At most full scale, because encoders clip louder samples.
+            // A lower ceiling lowers the peaks behind the encoder by about half of the difference. At most full scale,
+            // because encoders clip louder samples.
+            let excess = max(0, measured.truePeak - target.truePeak)
             adjusted.truePeak = min(
-                0, target.truePeak - (measured.truePeak - planned.loudness.truePeak) - 0.05)
+                0, target.truePeak - (measured.truePeak - planned.loudness.truePeak) - excess - 0.05)
             do {
-                planned = try normalize(adjusted, from: prepared)
+                planned = try normalize(adjusted, from: prepared, after: planned)
             } catch MediaError.loudnessUnreachable {
                 break
             }
@@ -172,8 +210,6 @@ package final class LoudnessNormalizer: @unchecked Sendable {
     private static func joined(_ steps: [FilterStep]) -> FilterChain? {
         steps.isEmpty ? nil : FilterChain(steps)
     }
-
-    private static func volume(_ gain: Double) -> FilterStep { .volume("\(gain)dB") }
 
     private func measure(_ steps: [FilterStep]) throws -> Loudness {
         let samples = try begin(settings(AudioOutputSettings(), steps + [LoudnessReading.step]))
