@@ -75,7 +75,7 @@ struct RenditionInspector {
     private var segments: [StreamingSegment] {
         recorder.segments.map { segment in
             let start = segment.report.earliestPresentationTime
-            let end = start + segment.report.duration
+            let end = segment.report.presentationEnd
             let shown = max(.zero, start)
             return StreamingSegment(
                 start: shown, duration: max(.zero, end - shown), size: segment.part.length,

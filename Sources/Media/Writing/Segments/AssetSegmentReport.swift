@@ -25,8 +25,12 @@ public struct AssetSegmentTrackReport: Hashable, Sendable {
     /// Earliest presentation time of the samples. Audio begins with the encoder delay, before the time of the first
     /// segment.
     public let earliestPresentationTime: MediaTime
-    /// Time from the earliest sample to the end of the last one.
+    /// Sum of the samples' durations. The decoding time of a segment (`tfdt`) is that of the first segment, and the
+    /// durations of all segments in between.
     public let duration: MediaTime
+    /// Presentation time at which the last sample ends, which differs from the earliest time and the sum of durations if
+    /// frames are reordered or irregular.
+    package let presentationEnd: MediaTime
     /// Number of samples (packets).
     public let sampleCount: Int
     /// Whether decoding can start at the first sample.

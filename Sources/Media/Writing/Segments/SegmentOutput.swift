@@ -18,6 +18,7 @@ final class SegmentOutput: @unchecked Sendable {
         var count = 0
         var earliest: Int64 = .max
         var first: Int64 = 0
+        var duration: Int64 = 0
         /// Presentation time of the last frame so far, and its end.
         var latest: Int64 = .min
         var end: Int64 = .min
@@ -59,6 +60,7 @@ final class SegmentOutput: @unchecked Sendable {
         }
         tracks[index].count += 1
         tracks[index].earliest = min(tracks[index].earliest, packet.pts)
+        tracks[index].duration += packet.duration
         // Durations of other reordered frames are differences of decoding times.
         if packet.pts >= tracks[index].latest {
             tracks[index].latest = packet.pts
@@ -105,7 +107,8 @@ final class SegmentOutput: @unchecked Sendable {
             return AssetSegmentTrackReport(
                 trackID: index + 1, mediaType: track.mediaType,
                 earliestPresentationTime: time(track.earliest),
-                duration: MediaTime(ticks: max(0, track.end - track.earliest), timeBase: track.timeBase),
+                duration: MediaTime(ticks: track.duration, timeBase: track.timeBase),
+                presentationEnd: time(track.end),
                 sampleCount: track.count, startsWithKeyframe: track.startsWithKeyframe,
                 firstVideoSample: track.mediaType != .video
                     ? nil
