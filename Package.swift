@@ -175,7 +175,9 @@ let package = Package(
             swiftSettings: house),
         .testTarget(
             name: "JobSpecTests",
-            dependencies: ["JobSpec", "YAMLDocument", "Diagnostics", "Media", "LibAV", "TestSupport"],
+            dependencies: [
+                "JobSpec", "YAMLDocument", "Diagnostics", "ExactStrings", "Media", "LibAV", "TestSupport",
+            ],
             exclude: ["ok", "err"], swiftSettings: house),
         .testTarget(
             name: "JobPlanTests",

@@ -1,3 +1,5 @@
+internal import Glibc
+
 /// A string that is compared by its bytes.
 ///
 /// Swift compares strings by canonical equivalence: `é` as one scalar equals `é` as two. To a file system these are
@@ -9,7 +11,14 @@ package struct ExactString: Hashable, Comparable, Sendable {
 
     /// Returns whether the bytes are equal.
     package static func == (one: ExactString, other: ExactString) -> Bool {
-        one.text.utf8.elementsEqual(other.text.utf8)
+        guard one.text.utf8.count == other.text.utf8.count else { return false }
+        let areEqual = one.text.utf8.withContiguousStorageIfAvailable { one in
+            other.text.utf8.withContiguousStorageIfAvailable { other in
+                guard let first = one.baseAddress, let second = other.baseAddress else { return true }
+                return memcmp(first, second, one.count) == 0
+            }
+        }
+        return areEqual.flatMap { $0 } ?? one.text.utf8.elementsEqual(other.text.utf8)
     }
 
     /// Orders by bytes, which for UTF-8 is the order of the scalars.

@@ -7,7 +7,9 @@ extension StringProtocol {
 
     /// File name, split at its last dot. A name whose only dot is its first character has no extension.
     package var nameParts: (stem: String, ending: String?) {
-        guard let dot = lastIndex(of: "."), dot != startIndex else { return (String(self), nil) }
+        guard utf8.contains(UInt8(ascii: ".")), let dot = lastIndex(of: "."), dot != startIndex else {
+            return (String(self), nil)
+        }
         return (String(self[..<dot]), String(self[index(after: dot)...]))
     }
 

@@ -1,4 +1,5 @@
 internal import Diagnostics
+internal import ExactStrings
 internal import YAMLDocument
 
 /// Validation of destinations. Rejects expressions that other tools expand and Tandem doesn't (`$name`, `{{name}}`,
@@ -31,7 +32,7 @@ struct DestinationCheck {
         var isStart = true
         var offsets = Substitution.ScalarOffsets(text)
         while !rest.isEmpty {
-            let dollar = rest.firstRange(of: "${")
+            let dollar = rest.firstRange(ofASCII: "${")
             let literal = rest[..<(dollar?.lowerBound ?? rest.endIndex)]
             for problem in problems(of: literal, isStart: isStart) {
                 report(problem, at: Substitution.location(node, from: problem.from, to: problem.to, &offsets))
@@ -72,11 +73,15 @@ struct DestinationCheck {
 
     /// Returns the problems in a section of a path. `isStart` states whether the section is at the start of the path.
     private func problems(of text: Substring, isStart: Bool) -> [Problem] {
-        (isStart ? [Self.home(in: text), Self.scheme(in: text)].compactMap { $0 } : [])
+        guard text.utf8.contains(where: Self.special.contains) else { return [] }
+        return (isStart ? [Self.home(in: text), Self.scheme(in: text)].compactMap { $0 } : [])
             + Self.braces(in: text) + Self.facts(in: text)
             // With `images`, `ImagesCheck` reports a destination that lacks a placeholder for each still image.
             + (scope.makesImages ? [] : Self.numbers(in: text)) + Self.dollars(in: text)
     }
+
+    /// The bytes of which each problem contains one.
+    private static let special = Array("~:{%$".utf8)
 
     /// Detects a leading `~`, which only a shell expands.
     private static func home(in text: Substring) -> Problem? {

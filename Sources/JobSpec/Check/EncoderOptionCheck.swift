@@ -32,9 +32,11 @@ enum EncoderOptionCheck {
     /// Validates options against the encoder's table, and parses parameter lists such as `x264-params`. The table lacks
     /// options that open files; `excluded` contains those that have a key in the job language.
     static func checkOptions(
-        _ options: inout [EncoderOption], of encoder: EncoderInfo, excluding excluded: Set<String>,
-        into sink: inout DiagnosticSink
+        _ options: inout [EncoderOption], of encoder: EncoderInfo,
+        excluding excluded: @autoclosure () -> Set<String>, into sink: inout DiagnosticSink
     ) {
+        if options.isEmpty { return }
+        let excluded = excluded()
         let table = EncoderOptionCatalog.options(of: encoder.name)
         let keys = EncoderModel.of(encoder.name).keysOfOptions
         for index in options.indices {

@@ -115,6 +115,6 @@ extension OutputSpec {
     /// Whether each image is a separate file, according to the destination's name.
     package var namesEachImage: Bool {
         guard let path = destination?.path.value else { return false }
-        return ImagesSpec.Placeholder.all.contains { path.contains($0) }
+        return ImagesSpec.Placeholder.all.contains { path.contains(ascii: $0) }
     }
 }

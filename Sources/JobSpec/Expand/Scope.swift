@@ -48,7 +48,7 @@ struct Scope: Sendable {
 
     /// Returns the value of the text between `${` and `}`: a name, optionally followed by `:-` and a default.
     func value(of text: String) throws(Failure) -> Value {
-        guard let mark = text.firstRange(of: ":-") else { return try named(text) }
+        guard let mark = text.firstRange(ofASCII: ":-") else { return try named(text) }
         let (name, other) = (String(text[..<mark.lowerBound]), String(text[mark.upperBound...]))
         if other.contains("${") {
             throw .undefined(

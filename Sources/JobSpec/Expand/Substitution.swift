@@ -1,4 +1,5 @@
 internal import Diagnostics
+internal import ExactStrings
 internal import YAMLDocument
 
 /// Substitution of `${…}` in the scalars of a tree.
@@ -42,7 +43,7 @@ struct Substitution {
         }
         var offsets = ScalarOffsets(text)
         var rest = text[...]
-        while let dollar = rest.firstRange(of: "${") {
+        while let dollar = rest.firstRange(ofASCII: "${") {
             let before = rest[..<dollar.lowerBound]
             if before.last == "$" {
                 result += before.dropLast() + "${"
@@ -132,14 +133,14 @@ struct Substitution {
         WorkCount.add(text.utf8.count)
         var names: [String] = []
         var rest = text[...]
-        while let dollar = rest.firstRange(of: "${") {
+        while let dollar = rest.firstRange(ofASCII: "${") {
             if rest[..<dollar.lowerBound].last == "$" {
                 rest = rest[dollar.upperBound...]
                 continue
             }
             guard let close = closingBrace(of: rest[dollar.upperBound...]) else { break }
             let name = rest[dollar.upperBound..<close]
-            names.append(String(name.firstRange(of: ":-").map { name[..<$0.lowerBound] } ?? name))
+            names.append(String(name.firstRange(ofASCII: ":-").map { name[..<$0.lowerBound] } ?? name))
             rest = rest[rest.index(after: close)...]
         }
         return names

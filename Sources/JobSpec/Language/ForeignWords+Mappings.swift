@@ -178,6 +178,8 @@ extension ForeignWords {
 
     /// Returns help for a text in typographic quotes, which YAML treats as ordinary characters; nil for other texts.
     static func typographicQuotes(_ text: String) -> String? {
+        // The first byte of each of these characters.
+        guard text.utf8.first == 0xe2 else { return nil }
         let quotes: Set<Character> = ["“", "”", "„", "‟", "‘", "’", "‚", "‛"]
         guard text.count > 1, let first = text.first, let last = text.last, quotes.contains(first),
             quotes.contains(last)

@@ -35,6 +35,10 @@ extension EncoderModel {
 
     private static let byName = Dictionary(uniqueKeysWithValues: table.map { ($0.name, $0) })
     private static let byCodec = Dictionary(grouping: table, by: \.codec)
+    private static let byPurpose = Dictionary(
+        uniqueKeysWithValues: Purpose.allCases.map { purpose in
+            (purpose, byCodec.mapValues { $0.filter { $0.purposes.contains(purpose) } })
+        })
 
     /// Returns the model of an encoder by its FFmpeg name; nil if the table doesn't contain it.
     package static func named(_ encoder: String) -> EncoderModel? { byName[encoder] }
@@ -47,6 +51,6 @@ extension EncoderModel {
 
     /// Returns the models of a codec's encoders by the codec's FFmpeg name, in order of preference.
     package static func encoders(of codec: String, for purpose: Purpose = .tracks) -> [EncoderModel] {
-        (byCodec[codec] ?? []).filter { $0.purposes.contains(purpose) }
+        byPurpose[purpose]?[codec] ?? []
     }
 }
