@@ -244,6 +244,30 @@ import Testing
 
     /// For audio that starts after the video, and whose encoder has a delay, the empty edit and the start are written
     /// and read.
+    /// AAC of a transport stream has ADTS headers, which movies don't have.
+    @Test(arguments: ["fragment: 500ms", "x-whole: true"]) func copiedADTSIsUnwrapped(_ more: String)
+        async throws
+    {
+        let scratch = try Scratch()
+        try source(["-c:v", "libx264", "-g", "20", "-c:a", "aac", "-f", "mpegts"], in: scratch)
+        _ = try success(
+            try await run(
+                """
+                version: 1
+                jobs:
+                  j:
+                    asset: ./s.mkv
+                    tracks: [ { video: first, copy: true }, { audio: first, copy: true } ]
+                    destination: o.mp4
+                    \(more)
+                """, in: scratch.path))
+        let output = FFmpegFile(scratch.file("o.mp4"))
+        #expect(try output.decodeErrors() == "")
+        #expect(
+            try output.samples(channels: 1, rate: 48_000)
+                == FFmpegFile(scratch.file("s.mkv")).samples(channels: 1, rate: 48_000))
+    }
+
     @Test func lateAudioKeepsItsStart() async throws {
         let scratch = try Scratch()
         let encoded = try program(

@@ -5,6 +5,7 @@ extension BitstreamTraits {
         "aac": makeTraits {
             ($0.lengths, $0.fillsPackets, $0.mayDoubleRate) = (.fixed, true, true)
             $0.manifestString = .mpeg4Audio
+            $0.unwrappingFilter = "aac_adtstoasc"
         },
         "mp1": makeTraits { $0.lengths = .fixed },
         "mp2": makeTraits { ($0.lengths, $0.fillsPackets) = (.fixed, true) },

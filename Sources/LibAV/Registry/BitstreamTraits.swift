@@ -97,6 +97,9 @@ package struct BitstreamTraits: Sendable {
     package var hasDelayInHeader = false
     /// Whether the decoder may output twice the sample rate of the core (SBR). Containers declare either rate.
     package var mayDoubleRate = false
+    /// libavcodec's filter that converts packets with headers of their own to packets of a stream with codec headers; nil
+    /// for codecs without such packets.
+    package var unwrappingFilter: String?
     /// Whether the codec has its own loudness tags (RFC 7845, 5.2.1) instead of ReplayGain's.
     package var hasOwnLoudnessTags = false
     /// Whether every packet decodes to a full frame, so that the last one ends with padding.

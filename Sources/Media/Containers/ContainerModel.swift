@@ -233,7 +233,12 @@ extension ContainerModel {
         model.parsesCreationTime = true
         model.languageFormat = .threeLetters
         model.framing = .movie
-        model.packetStages = { parameters, _ in HEVCSampleEntry(parameters).map { [$0] } ?? [] }
+        model.packetStages = { parameters, track in
+            let stages: [(any PacketStage)?] = [
+                HEVCSampleEntry(parameters), ADTSUnwrapping(parameters, track: track),
+            ]
+            return stages.compactMap(\.self)
+        }
         model.metadataKeys = [
             "title", "artist", "album_artist", "composer", "album", "date", "comment", "genre", "copyright",
             "grouping", "lyrics", "description", "synopsis", "show", "episode_id", "network", "keywords",
