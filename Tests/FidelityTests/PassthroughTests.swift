@@ -315,12 +315,11 @@ struct CopyPath: Sendable, CustomTestStringConvertible {
             "-g", "25",
             "-movflags", "frag_keyframe+empty_moov", "-enc_time_base", "1:12800",
             "-video_track_timescale", "12800", source)
-        var bytes = [UInt8](try Data(contentsOf: URL(fileURLWithPath: source)))
-        let lists = bytes.indices.filter { bytes[$0...].starts(with: Array("tfdt".utf8)) }
-        let at = try #require(lists.last) + 8
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: source))
+        let at = try #require(bytes.range(of: Data("tfdt".utf8), options: .backwards)).lowerBound + 8
         let time = bytes[at..<(at + 8)].reduce(0) { $0 << 8 | Int($1) } - overlap
         for i in 0..<8 { bytes[at + i] = UInt8(truncatingIfNeeded: time >> (56 - 8 * i)) }
-        try Data(bytes).write(to: URL(fileURLWithPath: source))
+        try bytes.write(to: URL(fileURLWithPath: source))
         let yaml =
             "version: 1\njobs: { m: { asset: \(source), tracks: [{ video: first, copy: true }], destination: \(scratch.file("a.mp4")) } }"
         let planned = BatchPlanner.plan([try #require(decode(yaml, directory: scratch.path).file)])

@@ -104,6 +104,53 @@ import Media
         #expect(try await run(large, budget: budget(cores: 18), atOnce: 2, in: scratch).most == 2)
     }
 
+    /// A job that runs alone may divide its work among the processors.
+    @Test func onlyJobsThatRunAloneHaveAllProcessors() async throws {
+        let scratch = try Scratch()
+        let two = audio("a") + audio("b", more: "needs: a,")
+        #expect(try await sharing(two, budget(cores: 4), in: scratch) == ["a": true])
+        #expect(
+            try await sharing(audio("a") + audio("b"), budget(cores: 4, jobs: 1), in: scratch) == [
+                "a": false, "b": false,
+            ])
+        #expect(try await sharing(audio("a"), budget(cores: 4), in: scratch) == ["a": false])
+        #expect(
+            try await sharing(audio("a") + audio("b"), budget(cores: 1), in: scratch) == [
+                "a": true, "b": false,
+            ])
+    }
+
+    /// Returns whether each started job shares the processors.
+    private func sharing(
+        _ jobs: String, _ budget: ResourceBudget, in scratch: Scratch
+    ) async throws -> [String: Bool] {
+        let (file, sink) = decode("version: 1\njobs:\n" + jobs, directory: scratch.path)
+        let result = BatchPlanner.plan([try #require(file, "\(sink.diagnostics)")])
+        let witness = SharingWitness()
+        _ = await BatchRunner(
+            plan: result.plan, files: result.files, policy: RunPolicy(budget: budget), performer: witness,
+            prober: LocalProber(), observer: RecordingObserver()
+        ).run()
+        return witness.sharing.withLock { $0 }
+    }
+
+    /// A performer that records which orders share the processors, and fails each job.
+    private final class SharingWitness: WorkPerformer {
+        private struct Handle: WorkHandle {
+            func cancel() {}
+            var progress: WorkProgress { WorkProgress() }
+        }
+        let sharing = Guarded<[String: Bool]>([:])
+
+        func perform(
+            _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
+        ) -> any WorkHandle {
+            sharing.withLock { $0[order.plan.id] = order.sharesProcessors }
+            DispatchQueue.global().async { @Sendable in completion(.cancelled) }
+            return Handle()
+        }
+    }
+
     /// A performer that completes its jobs only when `letGo()` is called.
     private final class Holder: WorkPerformer {
         private final class Handle: WorkHandle {

@@ -330,12 +330,16 @@ package actor BatchRunner {
                 diskUsage: space.usage))
     }
 
+    /// Whether other jobs may run at the same time as the next one.
+    private var hasOtherJobs: Bool { policy.budget.jobs != 1 && plan.jobs.count - outcomes.count > 1 }
+
     private func executor(_ plan: JobPlan, spaceShortage: String?) -> JobExecutor {
         startedCount += 1
         return JobExecutor(
             plan: plan, spaceShortage: spaceShortage, sources: sources, number: startedCount,
             keepsFailed: policy.keepsFailed,
-            makesPreview: previewCount < policy.maxPreviews, state: state, performer: performer,
+            makesPreview: previewCount < policy.maxPreviews,
+            sharesProcessors: hasOtherJobs, state: state, performer: performer,
             root: prober.environment.root)
     }
 

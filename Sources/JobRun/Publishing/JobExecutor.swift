@@ -27,6 +27,7 @@ final class JobExecutor: @unchecked Sendable {
     /// Whether outputs that fail their expectations are kept under another name.
     private let keepsFailed: Bool
     private let makesPreview: Bool
+    private let sharesProcessors: Bool
     let state: RunState?
     let performer: any WorkPerformer
     /// Root beneath which outputs are published.
@@ -74,11 +75,12 @@ final class JobExecutor: @unchecked Sendable {
     /// Creates an executor. `number` is the index of the start within the run; a retry counts as a start.
     init(
         plan: JobPlan, spaceShortage: String?, sources: Set<SourceFileKey>, number: Int, keepsFailed: Bool,
-        makesPreview: Bool,
+        makesPreview: Bool, sharesProcessors: Bool,
         state: RunState?, performer: any WorkPerformer, root: PathRoot
     ) {
         self.root = root
         self.makesPreview = makesPreview
+        self.sharesProcessors = sharesProcessors
         self.state = state
         self.keepsFailed = keepsFailed
         self.number = number
@@ -233,6 +235,7 @@ final class JobExecutor: @unchecked Sendable {
         var order = WorkOrder(
             plan: plan, outputs: unfinishedOutputs.flatMap(\.files), scratch: scratch,
             makesPreview: makesPreview)
+        order.sharesProcessors = sharesProcessors
         // The timeout doesn't include the creation of preview images.
         order.onChecked = { @Sendable in self.queue.async { @Sendable in self.timer?.cancel() } }
         let work = performer.perform(order) { @Sendable outcome in

@@ -166,7 +166,8 @@ package final class JobWork: WorkHandle, @unchecked Sendable {
     }
 
     private func builder(_ input: Int) -> SessionBuilder {
-        SessionBuilder(plan: plan, input: input, environment: environment)
+        SessionBuilder(
+            plan: plan, input: input, environment: environment, sharesProcessors: order.sharesProcessors)
     }
 
     // MARK: Tasks

@@ -13,6 +13,8 @@ struct SessionBuilder {
     let input: Int
     /// Environment in which sources are opened.
     let environment: MediaEnvironment
+    /// Whether other jobs may run at the same time (`WorkOrder.sharesProcessors`).
+    let sharesProcessors: Bool
 
     var source: InputPlan { plan.inputs[input] }
     /// Indices of the media outputs that are created from the input.
@@ -228,6 +230,7 @@ struct SessionBuilder {
             !self.source.extent.ranges.isEmpty || self.source.damagePolicy == .skip || isPart
             || self.source.isComposition
         input.id = id
+        input.sharesProcessors = sharesProcessors
         input.transform = track.transform
         input.metadata = track.metadata
         input.nominalFrameRate = track.source.frameRate

@@ -18,6 +18,9 @@ package struct WorkOrder: Sendable {
     package var onlyEvaluates = false
     /// Called when the outputs are complete, before their previews are created.
     package var onChecked: @Sendable () -> Void = {}
+    /// Whether other jobs may run at the same time. Work that needs more processor time in all if it is divided is then
+    /// not divided.
+    package var sharesProcessors = false
     /// Whether the process executes no other work at the same time.
     package var ownsProcess = false
     /// Identity that distinguishes the order from others of the same worker.

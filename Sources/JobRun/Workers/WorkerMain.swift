@@ -289,6 +289,7 @@ package enum WorkerMain {
             plan: work.plan, outputs: files, scratch: scratch, makesPreview: work.makesPreview)
         order.ownsProcess = true
         order.onlyEvaluates = work.onlyEvaluates
+        order.sharesProcessors = work.sharesProcessors
         let job = JobWork(order, in: environment) { @Sendable findings in
             if !channel.send(WorkerMessage.Report.checked(findings)) { _exit(0) }
             work.fault?.injectAfterOutput()

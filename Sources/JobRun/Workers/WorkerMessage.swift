@@ -49,6 +49,8 @@ enum WorkerMessage {
         var makesPreview: Bool
         /// Whether the outputs already exist and only their expectations are evaluated.
         var onlyEvaluates: Bool
+        /// Whether other jobs may run at the same time.
+        var sharesProcessors: Bool
         /// A fault to inject, for tests; nil in release builds.
         var fault: WorkerFault?
     }

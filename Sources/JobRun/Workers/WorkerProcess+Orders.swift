@@ -55,7 +55,8 @@ extension WorkerProcess {
             self.task?.requested = order.plan.requestedFiles
             let work = WorkerMessage.Work(
                 plan: order.plan.bare, hasScratch: order.scratch != nil, sources: sources.map(\.path),
-                makesPreview: order.makesPreview, onlyEvaluates: order.onlyEvaluates, fault: fault)
+                makesPreview: order.makesPreview, onlyEvaluates: order.onlyEvaluates,
+                sharesProcessors: order.sharesProcessors, fault: fault)
             let files = order.outputs.map(\.descriptor) + (order.scratch.map { [$0.descriptor] } ?? [])
             guard
                 self.channel.send(

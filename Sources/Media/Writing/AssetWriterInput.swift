@@ -47,6 +47,9 @@ public final class AssetWriterInput: @unchecked Sendable {
     /// Whether the samples are a part of their source, so that codec headers with properties of the whole stream must
     /// be rewritten. Set before writing starts. Default: false.
     package var isPart = false
+    /// Whether other work needs the processors, so that encoding isn't divided among them if that takes more processor
+    /// time. Set before writing starts. Default: false.
+    package var sharesProcessors = false
     /// An identifier for the caller, which the input's errors carry. Default: nil.
     package var id: Int?
 
@@ -492,7 +495,7 @@ public final class AssetWriterInput: @unchecked Sendable {
                 // Samples are collected only where nothing waits for their packets: neither a program that appends them, nor
                 // packets of other tracks, which are interleaved.
                 let concurrent =
-                    isFedByReader && writer?.inputs.count == 1
+                    isFedByReader && !sharesProcessors && writer?.inputs.count == 1
                     ? try ConcurrentFLACEncoder(
                         configuration, parameters: parameters, processors: activeProcessorCount) : nil
                 stage =
