@@ -333,7 +333,8 @@ import Testing
             _ = try JobBatch(contentsOf: [file], environment: rooted)
             Issue.record("a file outside the root was included")
         } catch let error as JobFileError {
-            #expect(error.diagnostics.contains { $0.message.contains("outside the folder") })
+            #expect(error.diagnostics.map(\.rule) == [.fileUnreadable])
+            #expect(error.diagnostics.first?.range.line == 2)
         }
     }
 

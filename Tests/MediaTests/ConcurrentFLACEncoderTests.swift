@@ -84,7 +84,7 @@ import Testing
         #expect(found.last?.header == expected.last?.header && found.last?.pts == expected.last?.pts)
     }
 
-    /// One processor, and encoders whose packets depend on each other, use one encoder.
+    /// A single encoder is used on one processor, and for codecs whose packets depend on each other.
     @Test func otherEncodersAreNotDivided() throws {
         var configuration = try configuration("s16", 2)
         let flac = try FrameEncoder.open(configuration, globalHeaders: true)

@@ -3,7 +3,7 @@ internal import LibAV
 /// Converts copied AAC in ADTS frames, as in transport streams, to the form of movies: packets without ADTS headers, and
 /// an AudioSpecificConfig, which the filter adds to the first packet.
 ///
-/// libavformat does this for movies by itself, but not for fragmented ones.
+/// libavformat inserts the same filter automatically, except for fragmented movies (`AVFMT_FLAG_AUTO_BSF`).
 final class ADTSUnwrapping: PacketStage {
     private let parameters: CodecParameters
     private let track: TrackReference
