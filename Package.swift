@@ -143,7 +143,7 @@ let package = Package(
             name: "TandemBatch",
             dependencies: [
                 "TandemKit", "Engine", "JobStages", "PlanWork", "JobRun", "JobPlan", "JobSpec", "Media",
-                "LibAV", "Diagnostics", "ExactStrings",
+                "LibAV", "Diagnostics",
             ],
             swiftSettings: house),
         .executableTarget(

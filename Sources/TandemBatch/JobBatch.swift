@@ -1,7 +1,6 @@
 public import Diagnostics
 internal import Dispatch
 internal import Engine
-internal import ExactStrings
 public import FoundationEssentials
 public import JobPlan
 public import JobRun
@@ -29,24 +28,14 @@ public struct JobBatch: Sendable {
         contentsOf urls: [URL], variables: [String: String] = [:],
         environment: MediaEnvironment = MediaEnvironment()
     ) throws {
-        var options = SpecOptions(allowsNetwork: environment.sources.allowsNetwork)
-        options.variables = variables
-        options.files = RootedSpecFiles(
-            named: Set(urls.map(\.path.exact)),
-            access: SourceAccess(sources: environment.sources, isUntrusted: false))
-        var files: [JobFile] = []
-        var sink = DiagnosticSink()
-        var known: Set<String> = []
-        for url in urls {
-            let result = JobFileDecoder.decode(contentsOf: url.path, options: options)
-            if let file = result.file { files.append(file) }
-            known.formUnion(result.variables)
-            sink.add(result.sink)
-        }
-        options.checkVariables(known: known, at: .argument("variables"), into: &sink)
+        let set = JobFileSet(
+            files: urls.map(\.path), variables: variables,
+            access: SourceAccess(sources: environment.sources, isUntrusted: false), readsEnvironment: false,
+            argument: "variables")
+        var sink = set.diagnostics
         if urls.isEmpty { sink.error(.fileUnreadable, "no job file given", at: .argument("files")) }
         checked = try JobFileError.converting { () throws(Pipeline.Rejection) in
-            try Pipeline.Loaded(files: files, diagnostics: sink).checked()
+            try Pipeline.Loaded(files: set.files, diagnostics: sink).checked()
         }
         self.environment = environment
         warnings = sink.diagnostics

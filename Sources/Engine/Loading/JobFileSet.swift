@@ -33,9 +33,11 @@ package struct JobFileSet: Sendable {
     }
 
     /// Reads and decodes files. `variables` override their `vars`. `allowsNoJobs`: whether files without jobs, which
-    /// other files include, are accepted.
+    /// other files include, are accepted. `readsEnvironment`: whether trusted job files may use environment variables.
+    /// `argument` is the name of `variables` in messages.
     package init(
-        files paths: [String], variables: [String: String], access: SourceAccess, allowsNoJobs: Bool = false
+        files paths: [String], variables: [String: String], access: SourceAccess, allowsNoJobs: Bool = false,
+        readsEnvironment: Bool = true, argument: String = "--set"
     ) {
         self.paths = paths
         self.access = access
@@ -43,10 +45,10 @@ package struct JobFileSet: Sendable {
         options.allowsNoJobs = allowsNoJobs
         options.variables = variables
         options.files = RootedSpecFiles(named: Set(paths.map(\.exact)), access: access)
-        options.environment = access.isUntrusted ? nil : Self.environment()
+        options.environment = access.isUntrusted || !readsEnvironment ? nil : Self.environment()
         var known: Set<String> = []
         for path in paths { known.formUnion(load(path, options)) }
-        options.checkVariables(known: known, at: .argument("--set"), into: &diagnostics)
+        options.checkVariables(known: known, at: .argument(argument), into: &diagnostics)
     }
 
     /// Parses `name=value` arguments. If a name is repeated, the last value is used.

@@ -1,19 +1,15 @@
-package import ExactStrings
+internal import ExactStrings
 internal import FileSystem
 internal import Glibc
-package import JobSpec
+internal import JobSpec
 
 /// The reader of job files and included files beneath the root folder. Files that the command line names may be outside
 /// of it, unless job files are untrusted and may be replaced by links.
-package struct RootedSpecFiles: SpecFiles {
+struct RootedSpecFiles: SpecFiles {
     let named: Set<ExactString>
     let access: SourceAccess
 
-    package init(named: Set<ExactString>, access: SourceAccess) {
-        (self.named, self.access) = (named, access)
-    }
-
-    package func read(_ path: String, limit: Int) throws(SpecFileError) -> [UInt8] {
+    func read(_ path: String, limit: Int) throws(SpecFileError) -> [UInt8] {
         let root = access.root
         guard root.path != nil, access.isUntrusted || !named.contains(path.exact) else {
             return try SystemSpecFiles().read(path, limit: limit)
