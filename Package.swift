@@ -182,9 +182,11 @@ let package = Package(
         .testTarget(
             name: "JobPlanTests",
             dependencies: [
-                "JobRun", "PlanWork", "JobPlan", "JobSpec", "YAMLDocument", "Diagnostics", "Media", "LibAV",
+                "BinaryCoding", "JobRun", "PlanWork", "JobPlan", "JobSpec", "YAMLDocument", "Diagnostics",
+                "Media", "LibAV",
                 "Locking", "FileSystem", "Publishing", "Streaming", "PlanFuzzing", "TestSupport",
             ],
+            exclude: ["digest-names.txt"],
             swiftSettings: house),
         .testTarget(
             name: "EngineTests",

@@ -166,6 +166,13 @@ import FileSystem
                 if let annotated = annotated(value) {
                     (label, value) = (String(label.dropFirst()), annotated)
                 }
+                // Values of media outputs stand beside those of all outputs; each other kind has its own key.
+                if value is OutputKind, let kind = Mirror(reflecting: value).children.first {
+                    let name = kind.label ?? ""
+                    return missing(
+                        kind.value, name == "media" ? rule : known[name] as? [String: Any] ?? [:], schema,
+                        path)
+                }
                 let key = label.replacing(/[A-Z]/) { "_" + $0.output.lowercased() }
                 guard let inner = known[key] as? [String: Any] else { return ["\(path).\(key)"] }
                 return missing(value, inner, schema, "\(path).\(key)")

@@ -88,7 +88,7 @@ import Testing
         #expect(!isValid { $0.outputs[0].destination = "/tmp/x" })
         #expect(!isValid { $0.outputs[0].tracks = [] })
         #expect(!isValid { $0.outputs[0].tracks[0].action = .copy })
-        #expect(!isValid { $0.outputs[0].kind = .media })
+        #expect(!isValid { $0.outputs[0].kind = .media(MediaPlan()) })
         #expect(
             !isValid {
                 $0.outputs.append($0.outputs[0])

@@ -67,9 +67,9 @@ import Testing
     @Test func planContainsTheCover() throws {
         let task = try task(
             "metadata: { cover: ./art.jpg, set: { title: T } }", covers: ["/jobs/./art.jpg": "a"])
-        let cover = try #require(task.output.cover)
+        let cover = try #require(task.output.media?.cover)
         #expect(cover.path == "/jobs/./art.jpg" && cover.image == Self.image("a") && cover.location.line == 6)
-        #expect(task.output.covers.isEmpty && task.output.metadata.map(\.key) == ["title"])
+        #expect(task.output.media?.covers.isEmpty == true && task.output.metadata.map(\.key) == ["title"])
         let bare = try #require(try self.task("").output.expectedSize)
         #expect(task.output.expectedSize == bare + 90_000)
     }
@@ -112,15 +112,15 @@ import Testing
         let plan = result.plan.jobs[0]
         #expect(plan.isValid)
         let changes: [(String, (inout OutputPlan) -> Void)] = [
-            ("relative path", { $0.cover?.path = "art.jpg" }),
-            ("codec", { $0.cover?.image.codec = "gif" }),
-            ("width", { $0.cover?.image.width = 0 }),
-            ("pixels", { $0.cover?.image = Self.wide }),
-            ("size", { $0.cover?.image.size = CoverImage.maxBytes + 1 }),
-            ("short digest", { $0.cover?.image.digest = "a" }),
-            ("digest", { $0.cover?.image.digest = String(repeating: "g", count: 64) }),
+            ("relative path", { $0.media?.cover?.path = "art.jpg" }),
+            ("codec", { $0.media?.cover?.image.codec = "gif" }),
+            ("width", { $0.media?.cover?.image.width = 0 }),
+            ("pixels", { $0.media?.cover?.image = Self.wide }),
+            ("size", { $0.media?.cover?.image.size = CoverImage.maxBytes + 1 }),
+            ("short digest", { $0.media?.cover?.image.digest = "a" }),
+            ("digest", { $0.media?.cover?.image.digest = String(repeating: "g", count: 64) }),
             ("container", { $0.container = "wav" }),
-            ("two kinds", { $0.covers = [1] }),
+            ("two kinds", { $0.media?.covers = [1] }),
         ]
         for (name, change) in changes {
             var wrong = plan
@@ -163,7 +163,7 @@ import Testing
         let plan = BatchPlanner.plan([known], prober: Self.prober(of: Self.known)).plan
         let job = try #require(plan.jobs.first)
         #expect(
-            job.outputs.map(\.cover?.path) == ["/jobs/web.jpg", "/jobs/art.jpg", "/jobs/art.jpg"])
+            job.outputs.map(\.media?.cover?.path) == ["/jobs/web.jpg", "/jobs/art.jpg", "/jobs/art.jpg"])
         #expect(job.localFiles == ["/jobs/web.jpg", "/jobs/art.jpg"])
     }
 
@@ -185,7 +185,7 @@ import Testing
         let result = BatchPlanner.plan([try #require(file)])
         let output = try #require(
             result.plan.jobs.first?.outputs.first, "\(rendered(result.diagnostics, yaml))")
-        #expect(output.covers.isEmpty && output.cover?.image.width == 32)
+        #expect(output.media?.covers.isEmpty == true && output.media?.cover?.image.width == 32)
         let entry = try #require(output.ledger.first { $0.item.text == "cover png" })
         #expect(entry.outcome == .dropped && entry.reason == "replaced by the cover that the job sets")
     }

@@ -39,7 +39,7 @@ import Testing
             { $0.output.id = "hd" }, { $0.output.input = 3 }, { $0.output.destination = "/elsewhere.mp4" },
             { $0.output.ifExists = .replace }, { $0.output.makesDirectories = false },
             { $0.output.ledger = [] }, { $0.output.notes = ["a note"] }, { $0.output.expectedSize = 7 },
-            { $0.output.askedTags = ["title"] }, { $0.output.location = .startOfFile("x.yaml") },
+            { $0.output.media?.askedTags = ["title"] }, { $0.output.location = .startOfFile("x.yaml") },
             { $0.output.tracks[0].askedTags = ["language"] }, { $0.output.tracks[0].deviation = "d" },
             { $0.output.tracks[0].fallbackReason = "it can't be copied" },
             { task in
@@ -56,9 +56,9 @@ import Testing
 
     @Test func theRecipeIsPartOfTheDigest() throws {
         let changes: [(inout OutputTask) -> Void] = [
-            { $0.output.container = "mov" }, { $0.output.optimizesForNetwork.toggle() },
-            { $0.output.metadata[0].value = "U" }, { $0.output.keepsFileTimes.toggle() },
-            { $0.output.sizeLimit = 1_000_000 }, { $0.input.range = nil },
+            { $0.output.container = "mov" }, { $0.output.media?.optimizesForNetwork.toggle() },
+            { $0.output.media?.metadata[0].value = "U" }, { $0.output.media?.keepsFileTimes.toggle() },
+            { $0.output.media?.sizeLimit = 1_000_000 }, { $0.input.range = nil },
             { $0.output.tracks[0].disposition = ["forced"] },
             { $0.output.tracks[0].expected.frames = 3 },
             { task in
@@ -71,6 +71,16 @@ import Testing
         for (index, change) in changes.enumerated() {
             #expect(try value(after: change) != original, "change \(index)")
         }
+    }
+
+    /// Texts for the user can be reworded without creating all outputs again.
+    @Test func textsThatDescribeSettingsAreNotPartOfTheDigest() throws {
+        let changed = try value {
+            guard case .encode(var encoding) = $0.output.tracks[0].action else { return }
+            encoding.settings = [TrackPlan.Setting(key: "quality", value: "20 of 51", origin: .job)]
+            $0.output.tracks[0].action = .encode(encoding)
+        }
+        #expect(try changed == value { _ in })
     }
 
     @Test(arguments: ["", "ab", "ab~", "ab+c", "ab~+c"]) func recordedValuesKeepTheirText(_ text: String) {

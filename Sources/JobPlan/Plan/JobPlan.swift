@@ -130,7 +130,7 @@ extension JobPlan {
     package var localFiles: [String] {
         var paths = sourcePaths.filter { !SourceLocation.isRemote($0) }
         var seen = Set(paths.map(\.exact))
-        for path in outputs.compactMap(\.cover?.path) where seen.insert(path.exact).inserted {
+        for path in outputs.compactMap(\.media?.cover?.path) where seen.insert(path.exact).inserted {
             paths.append(path)
         }
         return paths
@@ -138,7 +138,7 @@ extension JobPlan {
 
     /// Returns the location in the job file of the cover at a path; nil if no output has it.
     package func coverLocation(of path: String) -> SourceRange? {
-        outputs.lazy.compactMap(\.cover).first { $0.path.exact == path.exact }?.location
+        outputs.lazy.compactMap(\.media?.cover).first { $0.path.exact == path.exact }?.location
     }
 
     /// Names of the sources, for the user.

@@ -12,7 +12,7 @@ internal import FileSystem
 /// because they don't change the output, and an existing output can be evaluated. The handling of damaged data is not
 /// included either, because it matters only if data was damaged.
 package struct PlanDigest: Codable, Hashable, Sendable {
-    /// The main values, a line each, for descriptions of changes; in the order in which they were added.
+    /// The main values, a line each, for descriptions of changes.
     package var parts: [MetadataEntry]
     /// All other values that the output depends on; nil if an earlier version wrote the digest.
     package var details: [MetadataEntry]?
@@ -39,7 +39,7 @@ package struct PlanDigest: Codable, Hashable, Sendable {
     {
         let parts = Self.parts(of: task, content: content, programs: programs)
         let details = try PlanDetails.of(Self.unlisted(task, isByContent: content != nil))
-        self.parts = parts
+        self.parts = parts.map(\.entry)
         self.details = details
         let checks = try task.output.allExpectations.map {
             "\($0.check.text) \(try PlanDetails.line(of: $0.check))"
@@ -47,7 +47,9 @@ package struct PlanDigest: Codable, Hashable, Sendable {
         expected = task.output.allExpectations.map(\.check.text)
         skipsDamage = task.input.damagePolicy == .skip
         var hasher = SHA256Hasher()
-        for part in parts + details { hasher.update("\(part.key)\0\(part.value)\n") }
+        for part in parts.filter(\.isHashed).map(\.entry) + details {
+            hasher.update("\(part.key)\0\(part.value)\n")
+        }
         value = DigestValue(
             recipe: hasher.finish(),
             expectations: checks.isEmpty ? nil : ContentDigest.of(checks.joined(separator: "\n").utf8))
@@ -105,37 +107,50 @@ package struct PlanDigest: Codable, Hashable, Sendable {
     package static let programs: [MetadataEntry] =
         [MetadataEntry(key: "tandem", value: ProgramVersion.current)] + LibraryVersions.all
 
+    /// A main value of the plan.
+    private struct Part {
+        let entry: MetadataEntry
+        /// Whether the digest is computed from the part. Other parts are texts that describe values of the details.
+        let isHashed: Bool
+    }
+
     private static func parts(
         of task: OutputTask, content: String?, programs: [MetadataEntry]
-    ) -> [MetadataEntry] {
+    ) -> [Part] {
         let (input, plan) = (task.input, task.output)
-        var parts = programs
-        parts += EncoderLibraries.used(by: plan)
+        var hashed = programs
+        hashed += EncoderLibraries.used(by: plan)
         switch input.source {
         case .file(let path, let identity):
             // If sources are identified by content, their paths don't matter.
-            if content == nil { parts.append(MetadataEntry(key: "source", value: path)) }
-            parts += Self.parts(of: identity, content: content, keepsTimes: plan.keepsFileTimes)
+            if content == nil { hashed.append(MetadataEntry(key: "source", value: path)) }
+            hashed += Self.parts(
+                of: identity, content: content, keepsTimes: plan.media?.keepsFileTimes == true)
         case .pattern(let pattern):
-            parts.append(MetadataEntry(key: "source", value: "test signal \(pattern.name)"))
+            hashed.append(MetadataEntry(key: "source", value: "test signal \(pattern.name)"))
         case .images(let sequence, let identity):
-            parts.append(MetadataEntry(key: "source", value: content == nil ? sequence.path : "images"))
-            parts.append(MetadataEntry(key: "source images", value: "\(sequence.files.count)"))
-            parts.append(MetadataEntry(key: "source files", value: content ?? identity))
+            hashed.append(MetadataEntry(key: "source", value: content == nil ? sequence.path : "images"))
+            hashed.append(MetadataEntry(key: "source images", value: "\(sequence.files.count)"))
+            hashed.append(MetadataEntry(key: "source files", value: content ?? identity))
         case .composition(let composition, let identities):
-            parts.append(MetadataEntry(key: "source", value: "composition"))
-            parts += composition.digest(identities: content == nil ? identities : nil)
-            if let content { parts.append(MetadataEntry(key: "source files", value: content)) }
-        case .job(let id, _): parts.append(MetadataEntry(key: "source", value: "job \(id)"))
+            hashed.append(MetadataEntry(key: "source", value: "composition"))
+            hashed += composition.digest(identities: content == nil ? identities : nil)
+            if let content { hashed.append(MetadataEntry(key: "source files", value: content)) }
+        case .job(let id, _): hashed.append(MetadataEntry(key: "source", value: "job \(id)"))
         }
-        parts.append(MetadataEntry(key: "container", value: plan.container))
+        let kind = plan.kind.plan.digestParts
+        return hashed.map { Part(entry: $0, isHashed: true) }
+            + descriptions(of: input, plan).map { Part(entry: $0, isHashed: false) }
+            + kind.map { Part(entry: $0, isHashed: true) }
+    }
+
+    /// Returns texts that describe the range and the tracks, such as `track 0 crf`.
+    private static func descriptions(of input: InputPlan, _ plan: OutputPlan) -> [MetadataEntry] {
         let ranges = input.extent.ranges.map { "\($0.start) s to \($0.end) s" }
-        parts.append(
-            MetadataEntry(key: "range", value: ranges.isEmpty ? "all" : ranges.joined(separator: ", ")))
-        if let images = plan.images {
-            let times = images.stills.map { "\($0.time)" }
-            parts.append(MetadataEntry(key: "images", value: times.joined(separator: ", ") + " s"))
-        }
+        var parts = [
+            MetadataEntry(key: "container", value: plan.container),
+            MetadataEntry(key: "range", value: ranges.isEmpty ? "all" : ranges.joined(separator: ", ")),
+        ]
         for (name, track) in namedTracks(of: plan) {
             switch track.action {
             case .copy: parts.append(MetadataEntry(key: name, value: "copied from \(track.source.index)"))
@@ -153,21 +168,15 @@ package struct PlanDigest: Codable, Hashable, Sendable {
                 }
             }
         }
-        for entry in plan.metadata.sorted(by: { $0.key < $1.key }) {
-            parts.append(MetadataEntry(key: "tag \(entry.key)", value: entry.value))
-        }
-        if let cover = plan.cover { parts.append(MetadataEntry(key: "cover", value: cover.digestText)) }
         return parts
     }
 
     /// Returns the tracks of an output with their names in digests.
     private static func namedTracks(of plan: OutputPlan) -> [(name: String, track: TrackPlan)] {
-        guard let package = plan.package else {
+        guard let outputs = plan.kind.plan.writtenOutputs else {
             return plan.tracks.enumerated().map { ("track \($0)", $1) }
         }
-        return package.renditions.flatMap { rendition in
-            rendition.output.tracks.map { ("rendition \(rendition.output.id ?? "")", $0) }
-        }
+        return outputs.flatMap { output in output.tracks.map { ("rendition \(output.id ?? "")", $0) } }
     }
 
     private static func parts(of identity: FileIdentity, content: String?, keepsTimes: Bool)
@@ -190,7 +199,8 @@ package struct PlanDigest: Codable, Hashable, Sendable {
     /// Returns the task without the values that are listed as parts.
     private static func unlisted(_ task: OutputTask, isByContent: Bool) -> OutputTask {
         var task = task
-        (task.output.metadata, task.output.cover) = ([], nil)
+        task.output.media?.metadata = []
+        task.output.media?.cover = nil
         switch task.input.source {
         case .file(let path, _): task.input.source = .job(id: "", path: isByContent ? "" : path)
         case .images(var sequence, _):

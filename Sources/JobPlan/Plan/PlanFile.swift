@@ -118,7 +118,8 @@ package struct PlanFile: Codable, Sendable {
                 }
                 same.inputs[index].source = then.source
             }
-            for (now, then) in zip(found.outputs, was.outputs) where now.cover?.image != then.cover?.image {
+            for (now, then) in zip(found.outputs, was.outputs)
+            where now.media?.cover?.image != then.media?.cover?.image {
                 return "the cover of the job \(was.id) changed"
             }
             if same != was { return "the plan of the job \(was.id) changed" }

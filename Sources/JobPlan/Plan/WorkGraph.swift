@@ -54,7 +54,7 @@ extension JobPlan {
         case .measure(let output, _), .produce(let output), .verify(let output), .evaluate(let output):
             [output]
         case .firstPass(let input), .encode(let input):
-            outputs.indices.filter { outputs[$0].input == input && outputs[$0].isMedia }
+            outputs.indices.filter { outputs[$0].input == input && outputs[$0].kind.plan.isWrittenBySession }
         }
     }
 
@@ -68,7 +68,7 @@ extension JobPlan {
         }
         for input in inputs.indices {
             let indices = outputs.indices.filter { outputs[$0].input == input }
-            let mediaIndices = indices.filter { outputs[$0].isMedia }
+            let mediaIndices = indices.filter { outputs[$0].kind.plan.isWrittenBySession }
             var needs: [Int] = []
             for index in mediaIndices {
                 for (track, planned) in outputs[index].tracks.enumerated() {
@@ -87,7 +87,7 @@ extension JobPlan {
             }
             // Images are found by seeking; decoding the few frames that they need isn't worth delaying a
             // media output.
-            for index in indices where !outputs[index].isMedia {
+            for index in indices where !outputs[index].kind.plan.isWrittenBySession {
                 _ = graph.add(.produce(output: index))
             }
         }

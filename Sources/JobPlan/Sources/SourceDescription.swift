@@ -117,7 +117,7 @@ package struct SourceDescription: Codable, Hashable, Sendable {
 
     /// Returns the output's attachments, which follow its tracks.
     private static func attachments(of task: OutputTask) -> [TrackDescription] {
-        task.output.attachments.enumerated().compactMap { position, index in
+        (task.output.media?.attachments ?? []).enumerated().compactMap { position, index in
             guard var track = task.input.sourceDescription.tracks.first(where: { $0.index == index }) else {
                 return nil
             }

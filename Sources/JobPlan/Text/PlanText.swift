@@ -60,34 +60,15 @@ package enum PlanText {
                 "  requested  \(requested.start) s to \(requested.end) s; widened to keyframes"
             )
         }
-        var container = output.container
-        switch output.kind {
-        case .media: break
-        case .images(let images): container += ", " + described(images)
-        case .waveform(let waveform): container = waveform.text
-        case .check(let check): container = summary(of: check)
-        case .package(let package): container = summary(of: package)
-        }
-        if output.optimizesForNetwork { container += ", index at the start" }
-        if let interval = output.fragmentInterval { container += ", in fragments of \(interval) s" }
+        let kind = output.kind.plan
+        var summary = kind.summary(of: output)
         if output.ifExists != .fail {
-            container += ", if the destination exists: \(output.ifExists.rawValue)"
+            summary += ", if the destination exists: \(output.ifExists.rawValue)"
         }
-        let title =
-            output.isMedia
-            ? "container" : output.isCheck ? "check" : output.package != nil ? "package" : "format"
-        lines.append("  \(pad(title, 10)) \(container)")
-        if let images = output.images { lines += files(images, of: output) }
-        for (index, track) in output.tracks.enumerated() {
-            lines += render(track, index, areStills: output.images != nil)
-        }
-        if let package = output.package { lines += renditions(of: package) }
-        if let cover = output.cover {
-            let image = cover.image
-            lines.append(
-                "  cover      \(cover.path), \(image.formatName) \(image.width)x\(image.height), \(bytes(image.size))"
-            )
-        }
+        lines.append("  \(pad(kind.title, 10)) \(summary)")
+        lines += kind.linesBeforeTracks(of: output)
+        for (index, track) in output.tracks.enumerated() { lines += render(track, index, of: output) }
+        lines += kind.linesAfterTracks(of: output)
         if !output.isCheck {
             lines.append("  ledger")
             lines += ledger(output.ledger)
@@ -96,18 +77,20 @@ package enum PlanText {
         if input.damagePolicy == .skip {
             lines.append("  damage     damaged data is skipped and counted")
         }
-        if output.keepsFileTimes { lines.append("  file time  kept") }
+        if output.media?.keepsFileTimes == true { lines.append("  file time  kept") }
         for note in output.notes { lines.append("  note       \(note)") }
-        var expected = "  expected   "
-        switch output.kind {
-        case .media, .package: expected += time(output.expectedDuration)
-        case .check: expected += "\(time(output.expectedDuration)) of the source"
-        case .images(let images): expected += counted(images.stills.count, "image")
-        case .waveform: expected += "a waveform"
-        }
+        var expected = "  expected   \(kind.expectedText(of: output))"
         if let size = output.expectedSize { expected += ", about \(bytes(size))" }
         lines.append(expected)
         return lines.map { SafeText.line($0) + "\n" }.joined()
+    }
+
+    /// Returns the number of outputs and of checks, for the totals.
+    private static func count(of outputs: [OutputPlan]) -> String {
+        let checks = outputs.count(where: \.isCheck)
+        let written = counted(outputs.count - checks, "output")
+        if checks == 0 { return written }
+        return (checks < outputs.count ? written + ", " : "") + counted(checks, "check")
     }
 
     /// Describes which other outputs share the read of an output; nil if it is the only output.
@@ -161,7 +144,7 @@ package enum PlanText {
             "\(cut.headFrames) frames at the \(isJoined ? "starts" : "start"), \(cut.tailFrames) at the \(isJoined ? "ends of \(cut.parts.count) ranges" : "end")"
     }
 
-    static func render(_ track: TrackPlan, _ index: Int, areStills: Bool) -> [String] {
+    static func render(_ track: TrackPlan, _ index: Int, of output: OutputPlan) -> [String] {
         let name = LedgerText.plainName(track.source)
         switch track.action {
         case .copy: return ["  track \(index)    \(name), copied; \(expectation(track.expected))"]
@@ -179,7 +162,7 @@ package enum PlanText {
                     ? ["    \(pad("edges", 18)) \(cut.encoder.encoder) \(cut.encoder.optionsText)"] : [])
         case .encode(let encoding):
             let described =
-                areStills
+                output.images != nil
                 ? counted(track.expected.frames ?? 0, "frame") : expectation(track.expected)
             var lines = ["  track \(index)    \(name) → \(encoding.codec); \(described)"]
             for input in track.mix?.inputs ?? [] {

@@ -123,7 +123,7 @@ struct OutputPublisher {
             renditions = []
         }
         // The time is set first, because the mark contains a fingerprint with it.
-        if output.keepsFileTimes, let source = FileIdentity(path: task.input.sourceName),
+        if output.media?.keepsFileTimes == true, let source = FileIdentity(path: task.input.sourceName),
             let file = file as? TemporaryFile
         {
             try file.setModified(seconds: source.modified, nanoseconds: source.modifiedNanoseconds)

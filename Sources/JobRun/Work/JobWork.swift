@@ -94,7 +94,7 @@ package final class JobWork: WorkHandle, @unchecked Sendable {
         let total = outputs.map(\.expectedDuration).max()?.seconds ?? 0
         var fraction = total > 0 ? min(1, media / total) : 0
         let full = zip(outputs, session.writers).map { output, writer in
-            output.sizeLimit.map { Double(writer.writtenBytes) / Double($0) } ?? 0
+            output.media?.sizeLimit.map { Double(writer.writtenBytes) / Double($0) } ?? 0
         }
         fraction = max(fraction, min(1, full.min() ?? 0))
         return workProgress(fraction, media: media)
@@ -248,11 +248,8 @@ package final class JobWork: WorkHandle, @unchecked Sendable {
     }
 
     private func runOutputWork(_ output: Int) throws {
-        let builder = builder(plan.outputs[output].input)
-        let work: any OutputWork =
-            plan.outputs[output].isCheck
-            ? try builder.check(output, cancellation: cancellation)
-            : try builder.work(output, file: order.outputs[output], cancellation: cancellation)
+        let work = try builder(plan.outputs[output].input).work(
+            output, files: order.outputs, cancellation: cancellation)
         running.withLock { $0.outputWork = work }
         findingsByOutput[output] = try work.run()
     }
@@ -282,6 +279,7 @@ package final class JobWork: WorkHandle, @unchecked Sendable {
         let (reports, stop) = (written.reports, written.stop)
         let task = plan.tasks[index].stopped(at: stop)
         let (output, file) = (task.output, order.outputs[index])
+        guard let media = output.media else { throw MediaError.internalError("the output has no container") }
         // The number of events is unknown at planning if the source is the output of another job.
         if reports.allSatisfy({ $0.writtenPackets == 0 }),
             output.tracks.allSatisfy({ $0.source.mediaType == .subtitle }), !output.tracks.isEmpty
@@ -293,7 +291,8 @@ package final class JobWork: WorkHandle, @unchecked Sendable {
         }
         let (losses, tracks): ([String], [AssetTrack])
         switch try OutputVerifier(
-            task: task, reports: reports, cutEvidence: written.evidence, stop: stop, environment: environment,
+            task: task, media: media, reports: reports, cutEvidence: written.evidence, stop: stop,
+            environment: environment,
             isCancelled: isCancelled
         ).verdict(path: file.reopenPath) {
         case .complete(let lost, let found): (losses, tracks) = (lost, found)

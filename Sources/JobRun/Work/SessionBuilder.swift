@@ -19,7 +19,9 @@ struct SessionBuilder {
     var source: InputPlan { plan.inputs[input] }
     /// Indices of the media outputs that are created from the input.
     var outputs: [Int] {
-        plan.outputs.indices.filter { plan.outputs[$0].input == input && plan.outputs[$0].isMedia }
+        plan.outputs.indices.filter {
+            plan.outputs[$0].input == input && plan.outputs[$0].kind.plan.isWrittenBySession
+        }
     }
 
     /// Builds the session of the input, with the recorders of the outputs that are written in segments. `files` are the files of all outputs, `loudness` the measured loudness of each
@@ -34,7 +36,7 @@ struct SessionBuilder {
         let reader = try AssetReader(asset: asset)
         reader.extent = source.extent
         var recorders: [Int: SegmentRecorder] = [:]
-        for index in outputs where plan.outputs[index].segmentation != nil {
+        for index in outputs where plan.outputs[index].media?.segmentation != nil {
             recorders[index] = SegmentRecorder(files[index])
         }
         let writers = try outputs.map { try writer(for: plan.outputs[$0], to: files[$0], recorders[$0]) }
@@ -48,7 +50,7 @@ struct SessionBuilder {
                 try add(
                     track, of: found, in: contents, filters: loudness[trackIndex]?.filters,
                     pass: passes[trackIndex], id: plan.trackID(trackIndex),
-                    to: session, writer, isPart: plan.outputs[index].sizeLimit != nil)
+                    to: session, writer, isPart: plan.outputs[index].media?.sizeLimit != nil)
             }
         }
         return (session, recorders)
@@ -93,52 +95,31 @@ struct SessionBuilder {
         return found
     }
 
-    /// Creates the work of an image or waveform output.
-    func work(_ index: Int, file: TemporaryFile, cancellation: Cancellation) throws -> any OutputWork {
-        let output = plan.outputs[index]
-        guard let planned = output.tracks.first, case .encode(let encoding) = planned.action else {
-            throw MediaError.internalError("the output has no encoded track")
-        }
-        let asset = Asset(source.assetSource, timing: .fast, environment: environment)
-        let contents = try asset.loadSynchronously()
-        try checkRemote(contents)
-        let source = OutputSource(
-            task: plan.tasks[index], asset: asset, track: try Self.track(of: planned, in: contents),
-            planned: planned, encoding: encoding, file: file, limits: environment.sources.limits,
-            cancellation: cancellation)
-        switch output.kind {
-        case .media, .check, .package: break
-        case .images(let images): return ImagesWork(source, images: images)
-        case .waveform(let waveform): return WaveformWork(source, waveform: waveform)
-        }
-        throw MediaError.internalError("the output has no kind")
-    }
-
     private func writer(
         for output: OutputPlan, to file: TemporaryFile, _ recorder: SegmentRecorder?
     ) throws -> AssetWriter {
-        guard let container = ContainerType.named(output.container) else {
+        guard let container = ContainerType.named(output.container), let media = output.media else {
             throw MediaError.internalError("unknown container \(output.container)")
         }
-        if let recorder, let segmentation = output.segmentation {
+        if let recorder, let segmentation = media.segmentation {
             let writer = AssetWriter(segments: .cmaf, delegate: recorder)
-            writer.metadata = output.metadata
+            writer.metadata = media.metadata
             writer.preferredOutputSegmentInterval = segmentation.interval
             writer.segmentStartTimes = segmentation.boundaries
             return writer
         }
         let writer = AssetWriter(output: file, container: container)
-        writer.metadata = output.metadata
-        writer.chapters = output.chapters
-        writer.shouldOptimizeForNetworkUse = output.optimizesForNetwork
-        writer.movieFragmentInterval = output.fragmentInterval
-        writer.fileLengthLimit = output.sizeLimit
-        if let cover = output.cover { writer.covers = [try read(cover)] }
+        writer.metadata = media.metadata
+        writer.chapters = media.chapters
+        writer.shouldOptimizeForNetworkUse = media.optimizesForNetwork
+        writer.movieFragmentInterval = media.fragmentInterval
+        writer.fileLengthLimit = media.sizeLimit
+        if let cover = media.cover { writer.covers = [try read(cover)] }
         if case .file(let path) = source.assetSource {
             writer.attachments = try AttachedFile.read(
-                path: path, tracks: output.attachments, environment: environment.sources)
+                path: path, tracks: media.attachments, environment: environment.sources)
             writer.covers += try CoverArt.read(
-                path: path, tracks: output.covers, environment: environment.sources)
+                path: path, tracks: media.covers, environment: environment.sources)
         }
         return writer
     }

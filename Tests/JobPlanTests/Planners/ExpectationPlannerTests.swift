@@ -164,7 +164,7 @@ import Testing
         var task = OutputTask(
             job: "one", file: "jobs.yaml", input: input,
             output: .media(tracks, of: snippet))
-        task.output.sizeLimit = limit
+        task.output.media?.sizeLimit = limit
         if skips { task.input.damagePolicy = .skip }
         var sink = DiagnosticSink()
         ExpectationForecast(task).report(into: &sink)

@@ -40,7 +40,9 @@ import Testing
         let written = try #require(snippet.output.destination)
         let path = try #require(DestinationPath("/" + written.path.value))
         let decision = OutputPlanner(
-            job: snippet.job, output: snippet.output, container: try snippet.container,
+            job: snippet.job, output: snippet.output,
+            product: try #require(OutputPlanner.Product(snippet.output.kind)),
+            container: try snippet.container,
             input: ResolvedInput(source, description), destination: path, as: written, prober: prober,
             cover: cover.map { CoverPlan(path: "/art.jpg", image: $0, location: written.path.range) }
         ).decide()
@@ -135,7 +137,7 @@ import Testing
         let (decision, findings) = try decide(rules, keys, description: description, to: destination)
         #expect(findings == [finding].compactMap(\.self), "\(decision.reasons.messages)")
         if finding == nil {
-            #expect(decision.value?.output.sizeLimit == 1_000_000)
+            #expect(decision.value?.output.media?.sizeLimit == 1_000_000)
             #expect(
                 decision.reasons.notes.last?.hasPrefix("stops before it exceeds 1.0 MB (`limit`)") == true)
         }
@@ -155,7 +157,7 @@ import Testing
     @Test func fileTimesRequireAFile() throws {
         let (rules, keys) = ("{ video: first, copy: true }", "metadata: { file_times: keep }")
         let (kept, none) = try decide(rules, keys)
-        #expect(kept.value?.output.keepsFileTimes == true && none == [])
+        #expect(kept.value?.output.media?.keepsFileTimes == true && none == [])
         let remote = InputPlan.Source.file(path: "https://host/a.mp4", identity: .init(remoteSize: 1))
         #expect(try decide(rules, keys, of: remote).findings == ["container-setting at keep"])
     }
@@ -181,7 +183,8 @@ import Testing
         #expect(output.tracks[0].expected.frames == 2)
         let (waveform, none) = try decide("", "waveform: {}", to: "o.json")
         let plan = try #require(waveform.value, "\(waveform.reasons.messages)").output
-        #expect(plan.waveform?.format == .json && plan.tracks.map(\.source.index) == [1] && none == [])
+        guard case .waveform(let drawn) = plan.kind else { throw ProgramError(message: "not a waveform") }
+        #expect(drawn.format == .json && plan.tracks.map(\.source.index) == [1] && none == [])
         let (missing, refused) = try decide("", "waveform: { audio: 5 }", to: "o.json")
         #expect(missing.value == nil && refused == ["no-such-track at 5"])
         let silent = try decide("", "waveform: {}", description: .file(.video()), to: "o.json").decision

@@ -56,7 +56,7 @@ import Testing
             output.destination == "/jobs/out/p" && output.destinationKind == .folder && output.tracks.isEmpty)
         #expect(package.renditions.map(\.output.id) == ["hd", "sd", "main", "text"])
         #expect(package.renditions.map(\.output.container) == ["mp4", "mp4", "mp4", "webvtt"])
-        #expect(package.renditions.map(\.output.segmentation?.interval) == [s(4), s(4), s(4), nil])
+        #expect(package.renditions.map(\.output.media?.segmentation?.interval) == [s(4), s(4), s(4), nil])
         #expect(package.renditions.map(\.language) == [nil, nil, "eng", "deu"])
         #expect(package.renditions[3].title == "Untertitel")
         #expect(output.isValid && output.expectedDuration == s(10))
@@ -73,11 +73,12 @@ import Testing
         #expect(output.isValid && package.thumbnailInterval == s(interval))
         let images = try #require(package.renditions[1].output.images)
         #expect(images.stills.count == count && images.sheet?.columns == 3 && images.sheet?.rows == 2)
-        #expect(package.renditions[1].output.segmentation == nil)
+        #expect(package.renditions[1].output.media?.segmentation == nil)
         #expect(package.variants == [StreamingVariant(video: "hd", audio: "main")])
         // A plan from outside whose thumbnails have no interval is refused.
-        var changed = output
-        changed.package?.thumbnailInterval = nil
+        var (changed, other) = (output, package)
+        other.thumbnailInterval = nil
+        changed.kind = .package(other)
         #expect(!changed.isValid)
     }
 
@@ -170,7 +171,7 @@ import Testing
             [Self.copy, Self.sd, Self.main], "segment: 2s", prober: prober([0, 1, 2.5, 3, 6.2, 7, 8, 9]))
         #expect(findings == [])
         let package = try #require(decision.value?.output.package)
-        let boundaries = package.renditions.map(\.output.segmentation?.boundaries)
+        let boundaries = package.renditions.map(\.output.media?.segmentation?.boundaries)
         // The first keyframe at or after each multiple of 2 s.
         #expect(boundaries == Array(repeating: [2.5, 6.2, 8].map(s), count: 3))
     }

@@ -245,12 +245,9 @@ extension OutputPlan {
     static func media(_ tracks: [TrackPlan], of snippet: JobSnippet) -> OutputPlan {
         let place = snippet.job.id.range
         return OutputPlan(
-            id: nil, location: place, input: 0, container: "mp4", optimizesForNetwork: false,
-            fragmentInterval: nil, metadata: [], chapters: [], covers: [], attachments: [],
-            destination: "/o.mp4", destinationLocation: place, ifExists: .fail, makesDirectories: false,
-            tracks: tracks, expectations: snippet.output.expectations, ledger: [], expectedDuration: s(10),
-            expectedSize: nil,
-            sizeLimit: nil, sizeLimitLocation: nil, notes: [])
+            location: place, container: "mp4", kind: .media(MediaPlan()), destination: "/o.mp4",
+            destinationLocation: place, tracks: tracks, expectations: snippet.output.expectations,
+            expectedDuration: s(10))
     }
 }
 

@@ -3,70 +3,152 @@ package import JobSpec
 public import LibAV
 public import Media
 
-/// The plan of one output of a job: a file, a set of image files, or the check of a source, which writes nothing.
-public struct OutputPlan: Codable, Hashable, Sendable {
+/// The plan of one output of a job: a file, a set of image files, a folder, or the check of a source, which writes
+/// nothing.
+public struct OutputPlan: Hashable, Sendable {
     /// Id of the output under `outputs`; nil for the only output of a job.
     @Annotation public var id: String?
     /// Location of the output in the job file; the job's location if the output is described there.
     package var location: SourceRange
     /// Index of the job's input that the output reads.
-    @Annotation package var input: Int
+    @Annotation package var input: Int = 0
     /// Name of the container; for a check, libavformat's name of the source's format.
     public var container: String
-    /// Whether the index is written at the beginning of the file (fast start).
-    package var optimizesForNetwork: Bool
-    /// Duration of the file's fragments; nil for an unfragmented file.
-    package var fragmentInterval: MediaTime?
-    /// Division into segments; nil unless the output is a rendition of a package.
-    package var segmentation: SegmentationPlan?
-    /// Tags of the output.
-    public var metadata: [MetadataEntry]
-    /// Keys of the tags that the job sets, in lower case. If one of them is missing in the finished file, the job fails;
-    /// a missing tag of the source is only a warning.
-    @Annotation package var askedTags: [String] = []
-    /// Whether the output's file receives the modification time of the source's.
-    package var keepsFileTimes = false
-    /// Chapters of the output.
-    public var chapters: [AssetChapter]
-    /// Covers to copy, by their track indices in the source.
-    package var covers: [Int]
-    /// Cover from an image file, in place of `covers`; nil for none.
-    package var cover: CoverPlan?
-    /// Attachments to copy, by their track indices in the source.
-    package var attachments: [Int]
+    /// Kind of the output, with the values that depend on it.
+    package var kind: OutputKind
     /// Absolute path of the output; nil for a check.
     @Annotation public var destination: String?
     /// Location of the destination in the job file; for a check, the location of `check`.
     package var destinationLocation: SourceRange
     /// Handling of an existing file at the destination that Tandem did not publish.
-    @Annotation package var ifExists: IfExists
+    @Annotation package var ifExists: IfExists = .fail
     /// Whether missing folders are created.
-    @Annotation package var makesDirectories: Bool
-    /// Tracks of the output, in order.
+    @Annotation package var makesDirectories: Bool = false
+    /// Tracks of the output, in order. A package has none, as its renditions have the tracks.
     package var tracks: [TrackPlan]
-    /// Still images; nil unless `kind` is `images`. The properties `images`, `waveform`, `check` and `package` are the
-    /// encoded form of `kind`, which sets them.
-    package internal(set) var images: ImagesPlan?
-    /// Waveform; nil unless `kind` is `waveform`.
-    var waveform: WaveformPlan?
-    /// Check; nil unless `kind` is `check`.
-    var check: CheckPlan?
-    /// Package; nil unless `kind` is `package`.
-    package internal(set) var package: PackagePlan?
     /// Expectations that the output must meet before it is published.
-    @Annotation package var expectations: [Expectation]
+    @Annotation package var expectations: [Expectation] = []
     /// Account of all items of the source.
-    @Annotation package var ledger: [LedgerEntry]
+    @Annotation package var ledger: [LedgerEntry] = []
     /// Predicted duration of the output.
     public var expectedDuration: MediaTime
     /// Predicted size in bytes; nil if it can't be predicted.
     @Annotation public var expectedSize: Int64?
-    /// Maximum size in bytes, at which the output ends; nil without a limit.
-    package var sizeLimit: Int64?
-    /// Location of the size limit in the job file.
-    package var sizeLimitLocation: SourceRange?
     /// Notes for the user, such as about upscaling.
-    @Annotation public var notes: [String]
+    @Annotation public var notes: [String] = []
+
+    /// Tags of the file; empty unless the output has tracks in a container.
+    public var metadata: [MetadataEntry] { media?.metadata ?? [] }
+
+    /// Chapters of the file; empty unless the output has tracks in a container.
+    public var chapters: [AssetChapter] { media?.chapters ?? [] }
+}
+
+/// The encoded form of an output. The values of `MediaPlan` stand beside those of the output, with defaults for other
+/// kinds; the plan of each other kind is under a key of its own, at most one of which is present.
+extension OutputPlan: Codable {
+    private enum CodingKeys: CodingKey {
+        case id, location, input, container, destination, destinationLocation, ifExists, makesDirectories,
+            tracks
+        case expectations, ledger, expectedDuration, expectedSize, notes
+        case images, waveform, check, package
+        case optimizesForNetwork, fragmentInterval, segmentation, metadata, askedTags, keepsFileTimes,
+            chapters
+        case covers, cover, attachments, sizeLimit, sizeLimitLocation
+    }
+
+    /// Decodes an output. Throws `DecodingError` if it has several kinds (`Decodable`).
+    public init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        _id = try values.decode(Annotation<String?>.self, forKey: .id)
+        _input = try values.decode(Annotation<Int>.self, forKey: .input)
+        _destination = try values.decode(Annotation<String?>.self, forKey: .destination)
+        _ifExists = try values.decode(Annotation<IfExists>.self, forKey: .ifExists)
+        _makesDirectories = try values.decode(Annotation<Bool>.self, forKey: .makesDirectories)
+        _expectations = try values.decode(Annotation<[Expectation]>.self, forKey: .expectations)
+        _ledger = try values.decode(Annotation<[LedgerEntry]>.self, forKey: .ledger)
+        _expectedSize = try values.decode(Annotation<Int64?>.self, forKey: .expectedSize)
+        _notes = try values.decode(Annotation<[String]>.self, forKey: .notes)
+        location = try values.decode(SourceRange.self, forKey: .location)
+        container = try values.decode(String.self, forKey: .container)
+        destinationLocation = try values.decode(SourceRange.self, forKey: .destinationLocation)
+        tracks = try values.decode([TrackPlan].self, forKey: .tracks)
+        expectedDuration = try values.decode(MediaTime.self, forKey: .expectedDuration)
+        var kinds: [OutputKind] = []
+        if let plan = try values.decodeIfPresent(ImagesPlan.self, forKey: .images) {
+            kinds.append(.images(plan))
+        }
+        if let plan = try values.decodeIfPresent(WaveformPlan.self, forKey: .waveform) {
+            kinds.append(.waveform(plan))
+        }
+        if let plan = try values.decodeIfPresent(CheckPlan.self, forKey: .check) {
+            kinds.append(.check(plan))
+        }
+        if let plan = try values.decodeIfPresent(PackagePlan.self, forKey: .package) {
+            kinds.append(.package(plan))
+        }
+        guard kinds.count <= 1 else {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(
+                    codingPath: values.codingPath, debugDescription: "an output has several kinds"))
+        }
+        kind = try kinds.first ?? .media(Self.media(from: values))
+    }
+
+    private static func media(from values: KeyedDecodingContainer<CodingKeys>) throws -> MediaPlan {
+        MediaPlan(
+            optimizesForNetwork: try values.decode(Bool.self, forKey: .optimizesForNetwork),
+            fragmentInterval: try values.decodeIfPresent(MediaTime.self, forKey: .fragmentInterval),
+            segmentation: try values.decodeIfPresent(SegmentationPlan.self, forKey: .segmentation),
+            metadata: try values.decode([MetadataEntry].self, forKey: .metadata),
+            askedTags: try values.decode(Annotation<[String]>.self, forKey: .askedTags).wrappedValue,
+            keepsFileTimes: try values.decode(Bool.self, forKey: .keepsFileTimes),
+            chapters: try values.decode([AssetChapter].self, forKey: .chapters),
+            covers: try values.decode([Int].self, forKey: .covers),
+            cover: try values.decodeIfPresent(CoverPlan.self, forKey: .cover),
+            attachments: try values.decode([Int].self, forKey: .attachments),
+            sizeLimit: try values.decodeIfPresent(Int64.self, forKey: .sizeLimit),
+            sizeLimitLocation: try values.decodeIfPresent(SourceRange.self, forKey: .sizeLimitLocation))
+    }
+
+    /// Encodes the output (`Encodable`).
+    public func encode(to encoder: any Encoder) throws {
+        var values = encoder.container(keyedBy: CodingKeys.self)
+        let media = media ?? MediaPlan()
+        try values.encode(media.optimizesForNetwork, forKey: .optimizesForNetwork)
+        try values.encodeIfPresent(media.fragmentInterval, forKey: .fragmentInterval)
+        try values.encodeIfPresent(media.segmentation, forKey: .segmentation)
+        try values.encode(media.metadata, forKey: .metadata)
+        try values.encode(Annotation(wrappedValue: media.askedTags), forKey: .askedTags)
+        try values.encode(media.keepsFileTimes, forKey: .keepsFileTimes)
+        try values.encode(media.chapters, forKey: .chapters)
+        try values.encode(media.covers, forKey: .covers)
+        try values.encodeIfPresent(media.cover, forKey: .cover)
+        try values.encode(media.attachments, forKey: .attachments)
+        try values.encodeIfPresent(media.sizeLimit, forKey: .sizeLimit)
+        try values.encodeIfPresent(media.sizeLimitLocation, forKey: .sizeLimitLocation)
+        try values.encode(_id, forKey: .id)
+        try values.encode(_input, forKey: .input)
+        try values.encode(_destination, forKey: .destination)
+        try values.encode(_ifExists, forKey: .ifExists)
+        try values.encode(_makesDirectories, forKey: .makesDirectories)
+        try values.encode(_expectations, forKey: .expectations)
+        try values.encode(_ledger, forKey: .ledger)
+        try values.encode(_expectedSize, forKey: .expectedSize)
+        try values.encode(_notes, forKey: .notes)
+        try values.encode(location, forKey: .location)
+        try values.encode(container, forKey: .container)
+        try values.encode(destinationLocation, forKey: .destinationLocation)
+        try values.encode(tracks, forKey: .tracks)
+        try values.encode(expectedDuration, forKey: .expectedDuration)
+        switch kind {
+        case .media: break
+        case .images(let plan): try values.encode(plan, forKey: .images)
+        case .waveform(let plan): try values.encode(plan, forKey: .waveform)
+        case .check(let plan): try values.encode(plan, forKey: .check)
+        case .package(let plan): try values.encode(plan, forKey: .package)
+        }
+    }
 }
 
 extension OutputPlan {
@@ -87,11 +169,6 @@ extension OutputPlan {
         }
         return output
     }
-
-    /// Whether new expectations of an existing output can be evaluated without creating it again. An output
-    /// with a size limit may have ended early, so the plan doesn't determine the range that it contains. A check
-    /// has no output and reads its source again. A package no longer contains the files that were evaluated.
-    package var isReevaluable: Bool { sizeLimit == nil && !isCheck && package == nil }
 
     package var hasTwoPasses: Bool {
         allTracks.contains { track in

@@ -48,7 +48,7 @@ package struct OutputTask: Codable, Hashable, Sendable {
     package func stopped(at end: MediaTime?) -> OutputTask {
         guard let end else { return self }
         var task = self
-        task.output.chapters = output.chapters.ending(at: end)
+        task.output.media?.chapters = output.chapters.ending(at: end)
         task.input.joinedRanges = input.joinedRanges.isEmpty ? [] : input.joinedRanges.prefix(lasting: end)
         task.input.range = (input.range ?? TimeRange(start: .zero, duration: output.expectedDuration))
             .prefix(lasting: end)

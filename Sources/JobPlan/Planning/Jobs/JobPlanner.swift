@@ -67,23 +67,28 @@ struct JobPlanner {
     private func decide(
         _ output: OutputSpec, from input: ResolvedInput, at destination: DestinationPath?, cover: CoverPlan?
     ) -> Decision<(input: InputPlan, output: OutputPlan)>? {
-        if case .check(let spec) = output.kind {
+        func planner(_ product: OutputPlanner.Product) -> OutputPlanner? {
+            guard let written = output.destination, let destination, let container = output.container else {
+                return nil
+            }
+            return OutputPlanner(
+                job: job, output: output, product: product, container: container, input: input,
+                destination: destination, as: written, prober: catalog.prober, cover: cover)
+        }
+        switch output.kind {
+        case .media: return planner(.media)?.decide()
+        case .images(let spec): return planner(.images(spec))?.decide()
+        case .waveform(let spec): return planner(.waveform(spec))?.decide()
+        case .check(let spec):
             return CheckPlanner(job: job, output: output, spec: spec, input: input, prober: catalog.prober)
                 .decide()
-        }
-        guard let written = output.destination, let destination else { return nil }
-        if case .package(let spec) = output.kind {
+        case .package(let spec):
+            guard let written = output.destination, let destination else { return nil }
             return PackagePlanner(
                 job: job, output: output, spec: spec, input: input, destination: destination,
-                written: written,
-                prober: catalog.prober
+                written: written, prober: catalog.prober
             ).decide()
         }
-        guard let container = output.container else { return nil }
-        return OutputPlanner(
-            job: job, output: output, container: container, input: input, destination: destination,
-            as: written, prober: catalog.prober, cover: cover
-        ).decide()
     }
 
     /// Reports a truncated file, unless the job processes what is left of it.

@@ -27,7 +27,7 @@ struct ExpectationForecast {
 
     /// Whether the plan predicts duration and frame count exactly.
     private var isMeasured: Bool {
-        task.input.damagePolicy == .fail && plan.sizeLimit == nil
+        task.input.damagePolicy == .fail && plan.media?.sizeLimit == nil
             && plan.tracks.allSatisfy(\.expected.isExact)
     }
 

@@ -7,8 +7,16 @@ internal import Publishing
 /// The resolution of one output of a job against its source. Errors are collected in `reasons`, each at its
 /// source location.
 struct OutputPlanner {
+    /// Product of the selected tracks.
+    enum Product {
+        case media
+        case images(ImagesSpec)
+        case waveform(WaveformSpec)
+    }
+
     let job: JobSpec
     let output: OutputSpec
+    let product: Product
     let container: Located<ContainerType>
     let input: ResolvedInput
     let destination: DestinationPath
@@ -19,9 +27,11 @@ struct OutputPlanner {
     private var reasons = Reasons()
 
     init(
-        job: JobSpec, output: OutputSpec, container: Located<ContainerType>, input: ResolvedInput,
-        destination: DestinationPath, as written: DestinationSpec, prober: any SourceProber, cover: CoverPlan?
+        job: JobSpec, output: OutputSpec, product: Product, container: Located<ContainerType>,
+        input: ResolvedInput, destination: DestinationPath, as written: DestinationSpec,
+        prober: any SourceProber, cover: CoverPlan?
     ) {
+        self.product = product
         self.cover = cover
         self.prober = prober
         self.job = job
@@ -63,11 +73,10 @@ struct OutputPlanner {
         let tracks = tracks(withoutEmptySubtitles(chosen, extent), extent)
         guard !reasons.hasErrors else { return Decision(nil, reasons) }
         var plan = assemble(tracks, extent, attachments: attachments(chosen))
-        switch output.kind {
+        switch product {
         case .media: break
         case .images(let images): plan.become(stills(images, of: tracks, extent))
         case .waveform(let waveform): drawn(waveform, as: &plan)
-        case .check, .package: break
         }
         return Decision(reasons.hasErrors ? nil : (InputPlan(job: job, input, extent), plan), reasons)
     }
@@ -145,22 +154,20 @@ struct OutputPlanner {
         }
         limitSize(size, of: tracks, chapters: chapters)
         checkFileTimes()
+        let media = MediaPlan(
+            optimizesForNetwork: output.optimizeForNetwork?.value ?? false,
+            fragmentInterval: output.fragmentInterval?.value, metadata: metadata,
+            askedTags: output.metadata.set.map { $0.key.value.lowercased() },
+            keepsFileTimes: output.metadata.fileTimes != nil, chapters: chapters, covers: covers,
+            cover: cover, attachments: attachments, sizeLimit: output.sizeLimit?.value,
+            sizeLimitLocation: output.sizeLimit?.range)
         return OutputPlan(
-            id: output.id?.value, location: location, input: 0,
-            container: container.value.name, optimizesForNetwork: output.optimizeForNetwork?.value ?? false,
-            fragmentInterval: output.fragmentInterval?.value,
-            metadata: metadata, askedTags: output.metadata.set.map { $0.key.value.lowercased() },
-            keepsFileTimes: output.metadata.fileTimes != nil,
-            chapters: chapters, covers: covers, cover: cover,
-            attachments: attachments,
-            destination: destination.path,
-            destinationLocation: written.path.range,
-            ifExists: written.ifExists, makesDirectories: written.makesDirectories,
-            tracks: tracks, expectations: output.expectations,
+            id: output.id?.value, location: location, container: container.value.name, kind: .media(media),
+            destination: destination.path, destinationLocation: written.path.range,
+            ifExists: written.ifExists, makesDirectories: written.makesDirectories, tracks: tracks,
+            expectations: output.expectations,
             ledger: LedgerCollector.ledger(reasons.ledger, of: description), expectedDuration: duration,
             expectedSize: size.map { min($0, output.sizeLimit?.value ?? $0) },
-            sizeLimit: output.sizeLimit?.value,
-            sizeLimitLocation: output.sizeLimit?.range,
             notes: reasons.notes + PlaybackNotes.of(tracks))
     }
 
@@ -221,7 +228,7 @@ struct OutputPlanner {
     private mutating func choose() -> [Chosen] {
         var chosen: [Chosen] = []
         // `images` and `waveform` require their track.
-        let isMedia = if case .media = output.kind { true } else { false }
+        let isMedia = if case .media = product { true } else { false }
         for rule in output.tracks {
             let found = description.tracks(of: rule.mediaType, matching: rule.selection.value)
             if found.isEmpty {
@@ -372,5 +379,17 @@ struct OutputPlanner {
             spec: rule.mix, tracks: chosen.tracks,
             source: description, duration: extent.span(of: description), whole: rule.audioMix)
         return reasons.take(planner.decide()).map { [($0.sum, $0.mix)] } ?? []
+    }
+}
+
+extension OutputPlanner.Product {
+    /// The product of an output of a kind; nil for kinds that have other planners.
+    init?(_ kind: OutputSpec.Kind) {
+        switch kind {
+        case .media: self = .media
+        case .images(let spec): self = .images(spec)
+        case .waveform(let spec): self = .waveform(spec)
+        case .check, .package: return nil
+        }
     }
 }

@@ -16,7 +16,7 @@ package struct JobWarnings {
 
     package var lines: [String] {
         var lines: [String] = []
-        if let stop = findings.stop, let limit = plan.sizeLimit {
+        if let stop = findings.stop, let limit = plan.media?.sizeLimit {
             lines.append(
                 "ends at \(stop) s of \(plan.expectedDuration) s, because of the `limit` of \(PlanText.bytes(limit))"
             )

@@ -58,7 +58,8 @@ struct WorkFailures {
         switch mediaError {
         case .writing: return only?.destinationLocation ?? plan.location
         case .nothingFits, .overLimit:
-            return concerned.lazy.compactMap { plan.outputs[$0].sizeLimitLocation }.first ?? plan.location
+            return concerned.lazy.compactMap { plan.outputs[$0].media?.sizeLimitLocation }.first
+                ?? plan.location
         default: break
         }
         let tracks = concerned.flatMap { plan.outputs[$0].tracks }

@@ -6,6 +6,8 @@ internal import Media
 /// with the appended samples.
 struct OutputVerifier {
     let task: OutputTask
+    /// The plan of the output's kind.
+    let media: MediaPlan
     let reports: [TrackReport]
     private var plan: OutputPlan { task.output }
     /// Evidence from creating the edges of smart cuts, by track.
@@ -54,12 +56,12 @@ struct OutputVerifier {
         }
         tracks = contents.tracks.filter { !$0.isAttachedPicture }
         let files = tracks.count { $0.mediaType == .attachment }
-        guard files == plan.attachments.count else {
-            return "the output has \(files) attachments instead of \(plan.attachments.count)"
+        guard files == media.attachments.count else {
+            return "the output has \(files) attachments instead of \(media.attachments.count)"
         }
         tracks.removeAll { $0.mediaType == .attachment }
         // For mp4 and mov, libavformat adds a text track for chapters and a track for the timecode.
-        let added = (plan.chapters.isEmpty ? 0 : 1) + (plan.timecode == nil ? 0 : 1)
+        let added = (media.chapters.isEmpty ? 0 : 1) + (plan.timecode == nil ? 0 : 1)
         while tracks.count > plan.tracks.count, tracks.count <= plan.tracks.count + added,
             tracks.last?.mediaType == .data
         {
@@ -69,19 +71,19 @@ struct OutputVerifier {
             return "the output's timecode is \(contents.timecode ?? "none") instead of \(expected)"
         }
         let covers = contents.tracks.filter(\.isAttachedPicture).map(\.index)
-        let plannedCovers = plan.covers.count + (plan.cover == nil ? 0 : 1)
+        let plannedCovers = media.covers.count + (media.cover == nil ? 0 : 1)
         guard covers.count == plannedCovers else {
             return "the output has \(covers.count) covers instead of \(plannedCovers)"
         }
-        if let cover = plan.cover {
+        if let cover = media.cover {
             let found = try? CoverArt.read(path: path, tracks: covers, environment: environment.sources)
             guard found?.first.map(cover.image.isSame) == true else {
                 return "the output's cover is not the image of \(cover.path)"
             }
         }
-        guard contents.chapters.count == plan.chapters.count else {
+        guard contents.chapters.count == media.chapters.count else {
             return
-                "the output has \(contents.chapters.count) chapter\(contents.chapters.count == 1 ? "" : "s") instead of \(plan.chapters.count)"
+                "the output has \(contents.chapters.count) chapter\(contents.chapters.count == 1 ? "" : "s") instead of \(media.chapters.count)"
         }
         guard tracks.count == plan.tracks.count else {
             return "the output has \(tracks.count) tracks instead of \(plan.tracks.count)"
@@ -99,7 +101,7 @@ struct OutputVerifier {
                 return "output track \(index): \(problem)"
             }
         }
-        let readBack = ReadBackComparison(plan: plan, contents: contents, tracks: tracks)
+        let readBack = ReadBackComparison(plan: plan, media: media, contents: contents, tracks: tracks)
         if let problem = readBack.problem { return problem }
         losses = readBack.losses
         return nil
@@ -194,7 +196,7 @@ struct OutputVerifier {
                 return
                     "source track \(planned.source.index) has \(report.hiddenSamples) frames that an edit list hides; \(plan.container) has no edit lists; use `encode`, or mp4 or mov"
             }
-            if report.hiddenSamples > 0, plan.fragmentInterval == nil, let shown = track.sampleCount,
+            if report.hiddenSamples > 0, media.fragmentInterval == nil, let shown = track.sampleCount,
                 shown != report.appendedSamples - report.hiddenSamples
             {
                 return

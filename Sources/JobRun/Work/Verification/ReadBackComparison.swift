@@ -8,6 +8,8 @@ internal import Media
 /// settings silently, each in a different way.
 struct ReadBackComparison {
     let plan: OutputPlan
+    /// The plan of the output's kind.
+    let media: MediaPlan
     let contents: AssetContents
     /// Tracks of the output, in the order of `plan.tracks`.
     let tracks: [AssetTrack]
@@ -17,14 +19,14 @@ struct ReadBackComparison {
         for (index, planned) in plan.tracks.enumerated() {
             if let problem = problem(planned, tracks[index]) { return "output track \(index) \(problem)" }
         }
-        return missingTags(plan.metadata, contents.metadata).first(where: isRequested).map {
+        return missingTags(media.metadata, contents.metadata).first(where: isRequested).map {
             "the output \(Self.missingTagText($0))"
         }
     }
 
     /// Properties of the source that the plan keeps and the file lacks, as text.
     var losses: [String] {
-        var losses = missingTags(plan.metadata, contents.metadata).filter { !isRequested($0) }.map {
+        var losses = missingTags(media.metadata, contents.metadata).filter { !isRequested($0) }.map {
             "the output \(Self.missingTagText($0))"
         }
         for (index, planned) in plan.tracks.enumerated() {
@@ -44,7 +46,7 @@ struct ReadBackComparison {
                 .map { "output track \(index) \(Self.missingTagText($0))" }
             }
         }
-        for (number, pair) in zip(plan.chapters, contents.chapters).enumerated() {
+        for (number, pair) in zip(media.chapters, contents.chapters).enumerated() {
             let (expected, found) = (Self.trimmed(pair.0.title ?? ""), Self.trimmed(pair.1.title ?? ""))
             if !expected.isEmpty, expected.exact != found.exact {
                 losses.append("chapter \(number + 1) of the output is not called `\(expected)`")
@@ -57,7 +59,7 @@ struct ReadBackComparison {
 
     /// Returns whether the job file sets a tag of the output.
     private func isRequested(_ entry: MetadataEntry) -> Bool {
-        plan.askedTags.contains(entry.key.lowercased())
+        media.askedTags.contains(entry.key.lowercased())
     }
 
     /// Returns whether the job file sets a tag of the track.

@@ -1,5 +1,6 @@
 internal import ExactStrings
 package import Diagnostics
+package import LibAV
 package import Media
 
 /// The still images of an output.
@@ -53,52 +54,39 @@ extension ImagesPlan {
     var areInOrder: Bool { zip(stills, stills.dropFirst()).allSatisfy { $0.time < $1.time } }
 }
 
-extension OutputPlan {
-    /// Whether the values of the kind are consistent. Checked for plans from untrusted input.
-    var isValid: Bool {
-        guard hasOneKind, isCoverValid, (destination == nil) == isCheck,
-            tracks.allSatisfy({ if case .read = $0.action { isCheck } else { !isCheck } })
-        else { return false }
-        switch kind {
-        case .media: return true
-        case .images(let images): return tracks.count == 1 && Self.isValid(images)
-        case .waveform(let waveform): return tracks.count == 1 && waveform.isValid
-        case .check: return !tracks.isEmpty
-        case .package(let package): return tracks.isEmpty && package.isValid
-        }
-    }
-
-    private var isCoverValid: Bool {
-        guard let cover else { return true }
-        return isMedia && covers.isEmpty && cover.isValid
-            && ContainerType.named(container)?.supportsCoverImages == true
-    }
-
-    private static func isValid(_ images: ImagesPlan) -> Bool {
-        guard (1...9999).contains(images.stills.count) else { return false }
-        let named = images.stills.compactMap(\.destination)
-        if images.animation != nil { return images.sheet == nil && named.isEmpty && images.areInOrder }
-        if let sheet = images.sheet {
+extension ImagesPlan: KindPlan {
+    package func isConsistent(with output: OutputPlan) -> Bool {
+        guard output.tracks.count == 1, (1...9999).contains(stills.count) else { return false }
+        let named = stills.compactMap(\.destination)
+        if animation != nil { return sheet == nil && named.isEmpty && areInOrder }
+        if let sheet {
             return (1...9999).contains(sheet.columns) && (1...9999).contains(sheet.rows)
-                && sheet.columns * sheet.rows >= images.stills.count && named.isEmpty
+                && sheet.columns * sheet.rows >= stills.count && named.isEmpty
         }
         return named.isEmpty
-            ? images.stills.count == 1
-            : named.count == images.stills.count && Set(named.map(\.exact)).count == named.count
+            ? stills.count == 1
+            : named.count == stills.count && Set(named.map(\.exact)).count == named.count
     }
 
-    /// Whether the output may have several files, whose names depend on the source.
-    package var hasSeveralFiles: Bool {
-        images.map { $0.sheet?.index != nil || $0.stills.first?.destination != nil } ?? false
-    }
+    package var hasSeveralFiles: Bool { sheet?.index != nil || stills.first?.destination != nil }
 
-    /// Absolute paths of all files; the first one is the destination. A check has none.
-    package var files: [String] {
-        guard let destination else { return [] }
-        guard let images else { return [destination] }
-        if let index = images.sheet?.index { return [destination, index] }
-        let named = images.stills.compactMap(\.destination)
+    package func files(at destination: String) -> [String] {
+        if let index = sheet?.index { return [destination, index] }
+        let named = stills.compactMap(\.destination)
         return named.isEmpty ? [destination] : named
+    }
+
+    package func cost(of output: OutputPlan, duration: Double) -> OutputCost {
+        guard let frame = OutputCost.frame(of: output) else { return OutputCost() }
+        let cells = Int64(sheet.map { $0.columns * $0.rows } ?? 1)
+        // Images are found by seeking, and a few frames are decoded for each.
+        return OutputCost(
+            memory: frame.area * cells * 12 + frame.sourceArea * 24, work: Double(stills.count) * 0.05)
+    }
+
+    package var digestParts: [MetadataEntry] {
+        let times = stills.map { "\($0.time)" }
+        return [MetadataEntry(key: "images", value: times.joined(separator: ", ") + " s")]
     }
 }
 

@@ -47,7 +47,7 @@ struct PackagePlanner {
         let boundaries = boundaries(renditions, &reasons)
         guard !reasons.hasErrors, let first = renditions.first else { return Decision(nil, reasons) }
         for index in renditions.indices where renditions[index].hasSegments {
-            renditions[index].plan.segmentation = SegmentationPlan(
+            renditions[index].plan.media?.segmentation = SegmentationPlan(
                 interval: spec.segment.value, boundaries: boundaries)
         }
         return Decision((first.input, assemble(renditions, reasons)), reasons)
@@ -62,9 +62,11 @@ struct PackagePlanner {
                 reasons.note("\(spec.id?.value ?? ""): optional, and the source has no such track")
                 continue
             }
-            guard let container = spec.container, let id = spec.id else { continue }
+            guard let container = spec.container, let id = spec.id,
+                let product = OutputPlanner.Product(spec.kind)
+            else { continue }
             let planner = OutputPlanner(
-                job: job, output: spec.storedRendition, container: container, input: input,
+                job: job, output: spec.storedRendition, product: product, container: container, input: input,
                 destination: destination.child(id.value), as: written, prober: prober, cover: nil)
             let decision = planner.decide()
             reasons.diagnostics.add(decision.reasons.diagnostics)
@@ -275,16 +277,12 @@ struct PackagePlanner {
         var notes = reasons.notes
         for rendition in renditions { notes += rendition.plan.notes.map { "\(rendition.name): \($0)" } }
         return OutputPlan(
-            id: output.id?.value, location: output.id?.range ?? job.id.range, input: 0, container: "mp4",
-            optimizesForNetwork: false, fragmentInterval: nil, metadata: [], chapters: [], covers: [],
-            attachments: [], destination: destination.path, destinationLocation: written.path.range,
-            ifExists: written.ifExists, makesDirectories: written.makesDirectories, tracks: [],
-            package: package,
-            expectations: [],
-            ledger: ledger(renditions),
+            id: output.id?.value, location: output.id?.range ?? job.id.range, container: "mp4",
+            kind: .package(package), destination: destination.path,
+            destinationLocation: written.path.range, ifExists: written.ifExists,
+            makesDirectories: written.makesDirectories, tracks: [], ledger: ledger(renditions),
             expectedDuration: plans.map(\.expectedDuration).max() ?? .zero, expectedSize: size,
-            sizeLimit: nil,
-            sizeLimitLocation: nil, notes: notes)
+            notes: notes)
     }
 
     /// Returns the time from one thumbnail to the next; nil without thumbnails.

@@ -20,17 +20,26 @@ package struct WaveformPlan: Codable, Hashable, Sendable {
     package var location: SourceRange
 }
 
-extension WaveformPlan {
-    /// Whether the values are in their ranges. Checked for plans from untrusted input.
-    var isValid: Bool {
-        (1...16_384).contains(size.width) && (1...16_384).contains(size.height) && reading.samplesPerPixel > 0
+extension WaveformPlan: KindPlan {
+    package func isConsistent(with output: OutputPlan) -> Bool {
+        output.tracks.count == 1 && (1...16_384).contains(size.width) && (1...16_384).contains(size.height)
+            && reading.samplesPerPixel > 0
     }
 
-    /// Description of the waveform for the user.
-    var text: String {
+    package func cost(of output: OutputPlan, duration: Double) -> OutputCost {
+        guard let frame = OutputCost.frame(of: output) else { return OutputCost() }
+        // A waveform decodes the whole track.
+        return OutputCost(
+            memory: frame.area * 12 + frame.sourceArea * 24 + Int64(size.width) * Int64(size.height) * 8,
+            work: frame.seconds / 200)
+    }
+
+    package func summary(of output: OutputPlan) -> String {
         let channels = reading.splitsChannels ? ", channels drawn separately" : ""
         return format.isDrawn
             ? "\(format.rawValue), \(size), \(measure.rawValue)\(channels)"
             : "\(format.rawValue), \(reading.samplesPerPixel) samples per pixel, \(bits.rawValue) bits\(channels)"
     }
+
+    package func expectedText(of output: OutputPlan) -> String { "a waveform" }
 }

@@ -59,7 +59,7 @@ extension OutputPlan {
         guard let images else { return }
         kind = .images(images)
         destination = images.stills.first?.destination ?? destination
-        (expectedDuration, chapters) = (.zero, [])
+        expectedDuration = .zero
         let count = images.stills.count
         for index in tracks.indices {
             tracks[index].expected.frames = count

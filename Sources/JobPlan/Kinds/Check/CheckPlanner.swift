@@ -30,13 +30,10 @@ struct CheckPlanner {
         let timed = tracks.filter { $0.source.mediaType == .video || $0.source.mediaType == .audio }
         let duration = (timed.isEmpty ? tracks : timed).map(\.expected.timeRange.end).max() ?? .zero
         let plan = OutputPlan(
-            id: nil, location: job.id.range, input: 0, container: description.container,
-            optimizesForNetwork: false, fragmentInterval: nil, metadata: [], chapters: [], covers: [],
-            attachments: [], destination: nil, destinationLocation: spec.range, ifExists: .fail,
-            makesDirectories: false, tracks: tracks,
-            check: CheckPlan(decodes: spec.decodes, location: spec.range),
-            expectations: output.expectations, ledger: [], expectedDuration: duration, expectedSize: nil,
-            sizeLimit: nil, sizeLimitLocation: nil, notes: reasons.notes)
+            location: job.id.range, container: description.container,
+            kind: .check(CheckPlan(decodes: spec.decodes, location: spec.range)),
+            destinationLocation: spec.range, tracks: tracks, expectations: output.expectations,
+            expectedDuration: duration, notes: reasons.notes)
         return Decision((InputPlan(job: job, input, extent), plan), reasons)
     }
 

@@ -1,7 +1,7 @@
 package import Diagnostics
 internal import ExactStrings
-package import JobSpec
 package import Media
+package import Publishing
 package import Streaming
 
 /// The plan of a streaming package: a folder with renditions in segments, and the manifests that list them.
@@ -34,21 +34,12 @@ package struct PackagePlan: Codable, Hashable, Sendable {
     }
 }
 
-/// The division of a rendition's track into segments.
-package struct SegmentationPlan: Codable, Hashable, Sendable {
-    /// Duration of segments: each begins with the first sample at or after a multiple of it at which decoding can start.
-    package var interval: MediaTime
-    /// Start times of the second and later segments on the output's time line, instead of the multiples; nil unless
-    /// video is copied, whose keyframes determine them.
-    package var boundaries: [MediaTime]?
-}
-
-extension PackagePlan {
-    /// Whether the values are consistent. Checked for plans from untrusted input.
-    var isValid: Bool {
+extension PackagePlan: KindPlan {
+    package func isConsistent(with output: OutputPlan) -> Bool {
         let ids = renditions.compactMap(\.output.id)
         let names = Set(ids.map(\.exact))
-        return (1...64).contains(renditions.count) && names.count == renditions.count && !formats.isEmpty
+        return output.tracks.isEmpty
+            && (1...64).contains(renditions.count) && names.count == renditions.count && !formats.isEmpty
             && Set(formats).count == formats.count
             && (MediaTime(value: 1, timescale: 10)...MediaTime(value: 3600, timescale: 1)).contains(segment)
             && ids.allSatisfy(Self.isName)
@@ -66,6 +57,17 @@ extension PackagePlan {
             }
     }
 
+    package var destinationKind: DestinationPath.Kind? { .folder }
+
+    /// A package no longer contains the files that were evaluated.
+    package var isReevaluable: Bool { false }
+
+    package var writtenOutputs: [OutputPlan]? { renditions.map(\.output) }
+
+    package func cost(of output: OutputPlan, duration: Double) -> OutputCost {
+        renditions.map(\.output).reduce(OutputCost()) { $0 + $1.kind.plan.cost(of: $1, duration: duration) }
+    }
+
     private func isSheet(_ output: OutputPlan) -> Bool {
         ThumbnailSheet.Format(rawValue: output.container) != nil && output.images?.sheet?.index == nil
             && output.images?.sheet != nil
@@ -78,45 +80,5 @@ extension PackagePlan {
                 (0x30...0x39).contains($0) || (0x41...0x5a).contains($0) || (0x61...0x7a).contains($0)
                     || $0 == 0x5f || $0 == 0x2d
             }
-    }
-}
-
-extension OutputPlan {
-    /// The media that are written for the output, each to a file: the renditions of a package, otherwise the output itself.
-    package var written: [OutputPlan] {
-        guard let package else { return [self] }
-        return package.renditions.map { rendition in
-            var rendition = rendition.output
-            rendition.input = input
-            return rendition
-        }
-    }
-
-    /// Tracks of the output, or of all renditions of a package.
-    package var allTracks: [TrackPlan] { package.map { $0.renditions.flatMap(\.output.tracks) } ?? tracks }
-
-    /// Expectations of the output, or of all renditions of a package.
-    package var allExpectations: [Expectation] {
-        package.map { $0.renditions.flatMap(\.output.expectations) } ?? expectations
-    }
-}
-
-extension JobPlan {
-    /// The job with the renditions of packages in place of the packages, as it is worked on.
-    package var expanded: JobPlan {
-        var plan = self
-        plan.outputs = outputs.flatMap(\.written)
-        return plan
-    }
-}
-
-extension OutputTask {
-    /// Tasks of what is written for the output: the renditions of a package, otherwise the task itself.
-    package var written: [OutputTask] {
-        output.written.map { rendition in
-            var task = self
-            task.output = rendition
-            return task
-        }
     }
 }

@@ -1,0 +1,57 @@
+internal import Diagnostics
+internal import JobPlan
+internal import LibAV
+internal import Media
+internal import Publishing
+
+/// The work of an image or waveform output, which writes a file, or of a check, which creates no file.
+protocol OutputWork: Sendable {
+    /// Creates and verifies the file, or checks the source. Blocks the caller. Cancelling the job's `Cancellation`
+    /// makes it throw `CancellationError`.
+    func run() throws -> OutputFindings
+    /// Completed fraction, from 0 to 1.
+    var fraction: Double { get }
+}
+
+/// The input of an image or waveform output: the opened track, and the file to write.
+struct OutputSource: Sendable {
+    let task: OutputTask
+    let asset: Asset
+    let track: AssetTrack
+    let planned: TrackPlan
+    let encoding: TrackPlan.Encoding
+    let file: TemporaryFile
+    let limits: InputLimits
+    let cancellation: Cancellation
+}
+
+extension SessionBuilder {
+    /// Creates the work of an output that is a task of its own. `files` are the files of all outputs of the plan.
+    func work(
+        _ index: Int, files: [TemporaryFile], cancellation: Cancellation
+    ) throws -> any OutputWork {
+        switch plan.outputs[index].kind {
+        case .media, .package: throw MediaError.internalError("a session writes the output")
+        case .images(let images):
+            return ImagesWork(try source(index, file: files[index], cancellation), images: images)
+        case .waveform(let waveform):
+            return WaveformWork(try source(index, file: files[index], cancellation), waveform: waveform)
+        case .check: return try check(index, cancellation: cancellation)
+        }
+    }
+
+    /// Opens the only track of an image or waveform output.
+    private func source(
+        _ index: Int, file: TemporaryFile, _ cancellation: Cancellation
+    ) throws -> OutputSource {
+        guard let planned = plan.outputs[index].tracks.first, case .encode(let encoding) = planned.action
+        else { throw MediaError.internalError("the output has no encoded track") }
+        let asset = Asset(source.assetSource, timing: .fast, environment: environment)
+        let contents = try asset.loadSynchronously()
+        try checkRemote(contents)
+        return OutputSource(
+            task: plan.tasks[index], asset: asset, track: try Self.track(of: planned, in: contents),
+            planned: planned, encoding: encoding, file: file, limits: environment.sources.limits,
+            cancellation: cancellation)
+    }
+}
