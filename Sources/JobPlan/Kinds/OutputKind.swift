@@ -30,6 +30,50 @@ package enum OutputKind: Hashable, Sendable {
     }
 }
 
+extension OutputPlan {
+    /// Keys of the encoded form. Each kind except `media` has a key of its own, at most one of which is present.
+    enum CodingKeys: CodingKey {
+        case id, location, input, container, destination, destinationLocation, ifExists, makesDirectories,
+            tracks
+        case expectations, ledger, expectedDuration, expectedSize, notes
+        case images, waveform, check, package
+        case optimizesForNetwork, fragmentInterval, segmentation, metadata, askedTags, keepsFileTimes,
+            chapters
+        case covers, cover, attachments, sizeLimit, sizeLimitLocation
+    }
+}
+
+extension OutputKind {
+    /// Decodes the kind of an output; nil if none of the keys of kinds is present. Throws `DecodingError` if several are.
+    init?(from values: KeyedDecodingContainer<OutputPlan.CodingKeys>) throws {
+        let kinds: [OutputKind?] = [
+            try values.decodeIfPresent(ImagesPlan.self, forKey: .images).map(OutputKind.images),
+            try values.decodeIfPresent(WaveformPlan.self, forKey: .waveform).map(OutputKind.waveform),
+            try values.decodeIfPresent(CheckPlan.self, forKey: .check).map(OutputKind.check),
+            try values.decodeIfPresent(PackagePlan.self, forKey: .package).map(OutputKind.package),
+        ]
+        let found = kinds.compactMap { $0 }
+        guard found.count <= 1 else {
+            throw DecodingError.dataCorrupted(
+                DecodingError.Context(
+                    codingPath: values.codingPath, debugDescription: "an output has several kinds"))
+        }
+        guard let kind = found.first else { return nil }
+        self = kind
+    }
+
+    /// Encodes the kind; `media` has no key.
+    func encode(to values: inout KeyedEncodingContainer<OutputPlan.CodingKeys>) throws {
+        switch self {
+        case .media: break
+        case .images(let plan): try values.encode(plan, forKey: .images)
+        case .waveform(let plan): try values.encode(plan, forKey: .waveform)
+        case .check(let plan): try values.encode(plan, forKey: .check)
+        case .package(let plan): try values.encode(plan, forKey: .package)
+        }
+    }
+}
+
 /// The part of an output's plan that depends on the output's kind.
 package protocol KindPlan: Hashable, Sendable {
     /// Whether the values are consistent with each other and with those of the output. Checked for plans from untrusted

@@ -90,7 +90,7 @@ final class CutEdge: @unchecked Sendable {
             frameCount += 1
             let time = sample.presentationTime.ticks(in: tick)
             _ = try sample.withFrame { try evidence.keep($0, of: part, at: time) }
-            try stage.encode(sample, start: .zero, end: nil) { keep($0) }
+            try stage.append(sample, start: .zero, end: nil) { keep($0) }
             return
         }
         try stage.finish { keep($0) }

@@ -28,7 +28,7 @@ final class EncodedLoudness {
         while let sample = try samples.next() {
             let start = start ?? MediaTime(ticks: sample.pts, timeBase: sample.timeBase)
             self.start = start
-            try stage.encode(sample, start: start, end: nil) { packet throws(AVError) in decode(packet) }
+            try stage.append(sample, start: start, end: nil) { packet throws(AVError) in decode(packet) }
             if let problem { throw problem }
         }
         try stage.finish { packet throws(AVError) in decode(packet) }

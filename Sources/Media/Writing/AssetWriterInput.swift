@@ -53,8 +53,6 @@ public final class AssetWriterInput: @unchecked Sendable {
     /// An identifier for the caller, which the input's errors carry. Default: nil.
     package var id: Int?
 
-    /// Stages that process copied packets, in order.
-    private var packetStages: [any PacketStage] = []
     private weak var writer: AssetWriter?
     private(set) var index = 0
     /// The range of the source's time line that is written; the end may be set from another thread.
@@ -71,7 +69,7 @@ public final class AssetWriterInput: @unchecked Sendable {
     let session = Guarded(Session())
     /// Times at which segments begin; nil where the input doesn't determine them. Set before writing starts.
     var boundaries: SegmentBoundaries?
-    private var stage: (any EncoderStage)?
+    private var stage: (any InputStage)?
     private let appended = Atomic<Int>(0)
     private let hidden = Atomic<Int>(0)
     private let lastTime = Atomic<Int64>(0)
@@ -123,25 +121,9 @@ public final class AssetWriterInput: @unchecked Sendable {
         do {
             try live.waitUntilEmpty()
             try appendLast()
-            for stageIndex in packetStages.indices {
-                try packetStages[stageIndex].finish { packet in
-                    try push(packet, from: stageIndex + 1, to: writer)
-                }
-            }
-            if let entry = packetStages.lazy.compactMap({ $0 as? HEVCSampleEntry }).first, entry.hasOtherSets
-            {
-                recorded.withLock { $0.hasOtherParameterSets = true }
-            }
-            try stage?.finish { packet throws(AVError) in writer.enqueue(packet, input: index) }
-            if let stage = stage as? AudioEncoderStage {
-                recorded.withLock {
-                    ($0.delay, $0.filledSamples) = (stage.delayedStart, stage.filledSamples)
-                }
-            }
-            if let stage = stage as? VideoEncoderStage {
-                recorded.withLock {
-                    ($0.statistics, $0.droppedCaptions) = (stage.statistics, stage.droppedCaptions)
-                }
+            if let stage {
+                try stage.finish { packet throws(AVError) in writer.enqueue(packet, input: index) }
+                recorded.withLock { $0 = stage.ending }
             }
             try checkHasPresentedAudio()
             writer.finishInput(index)
@@ -208,7 +190,7 @@ public final class AssetWriterInput: @unchecked Sendable {
 
     private func take(_ sample: consuming SampleBuffer) throws {
         guard try isOpen(), let writer else { return }
-        try check(sample, in: writer)
+        try check(sample)
         writer.noteAppend()
         appended.add(sample.sampleCount, ordering: .relaxed)
         let isHidden = mediaType == .video && sample.withPacket({ $0.isDiscarded }) == true
@@ -228,21 +210,17 @@ public final class AssetWriterInput: @unchecked Sendable {
         lastTime.store(
             max(lastTime.load(ordering: .relaxed), shown.ticks(in: Self.progressUnit)), ordering: .relaxed)
         do {
-            switch settings {
-            case .passthrough(let format, let timeBase):
-                try copy(
-                    sample, of: format.parameters, timeBase: timeBase, session: session, writer: writer)
-            case .encode:
-                try stage?.encode(sample, start: session.start, end: session.end) { packet throws(AVError) in
-                    // Silence for a long gap consists of many packets, and the writer may end before the last one.
-                    guard writer.status == .working else {
-                        throw AVError(code: -125, operation: "encoding", detail: "the writer has ended")
-                    }
-                    writer.enqueue(packet, input: index)
+            guard let stage else { return }
+            let isEncoded = !isPassthrough
+            try stage.append(sample, start: session.start, end: session.end) { packet throws(AVError) in
+                // Silence for a long gap consists of many packets, and the writer may end before the last one.
+                guard !isEncoded || writer.status == .working else {
+                    throw AVError(code: -125, operation: "encoding", detail: "the writer has ended")
                 }
-                if let dropped = stage?.droppedFrames, dropped > 0 {
-                    thinned.store(dropped, ordering: .relaxed)
-                }
+                writer.enqueue(packet, input: index)
+            }
+            if isEncoded, stage.droppedFrames > 0 {
+                thinned.store(stage.droppedFrames, ordering: .relaxed)
             }
         } catch let error as AVError {
             if writer.status == .cancelled { return }
@@ -254,7 +232,7 @@ public final class AssetWriterInput: @unchecked Sendable {
     }
 
     /// Throws if a sample isn't valid for this input. A rejected sample has no effect on later ones.
-    private func check(_ sample: borrowing SampleBuffer, in writer: AssetWriter) throws {
+    private func check(_ sample: borrowing SampleBuffer) throws {
         guard sample.timeBase.isPositive else {
             throw MediaError.misuse(
                 "\(reference): the time base of a sample is \(sample.timeBase); expected a positive ratio")
@@ -264,26 +242,13 @@ public final class AssetWriterInput: @unchecked Sendable {
                 "\(reference): a sample has the time \(sample.pts), the decoding time \(sample.dts) and the duration \(sample.duration) in units of \(sample.timeBase) s; expected at most \(TimeBounds.seconds) s"
             )
         }
-        let session = session.withLock { $0 }
         switch settings {
-        case .passthrough(_, let timeBase):
+        case .passthrough:
             guard sample.withPacket({ _ in true }) != nil else {
                 throw MediaError.misuse(
                     "\(reference) requires packets, because its settings are `passthrough`; \(sample.kind) was appended"
                 )
             }
-            let pts = sample.timeBase.rescale(sample.pts, to: timeBase) - session.start.ticks(in: timeBase)
-            let isHidden = mediaType == .video && sample.withPacket({ $0.isDiscarded }) == true
-            let isFragmented = writer.isFragmented
-            guard isHidden, isFragmented || !writer.container.hasEditLists else { return }
-            let container = (isFragmented ? "fragmented " : "") + writer.container.name
-            if let end = session.end, sample.presentationTime >= end {
-                throw MediaError.endsInsideGroup(track: reference, container: container, end: end)
-            }
-            guard !hasCopied, session.start > .zero, pts < 0 else { return }
-            throw MediaError.startsBetweenKeyFrames(
-                track: reference, container: container, keyFrame: sample.presentationTime,
-                start: session.start)
         case .encode(let configuration):
             let isSuitable = sample.withFrame { frame in
                 mediaType == .audio
@@ -293,8 +258,9 @@ public final class AssetWriterInput: @unchecked Sendable {
                 throw MediaError.unsupportedConversion(
                     track: reference, from: sample.kind, to: expected(configuration), nil)
             }
-            try stage?.check(sample, start: session.start, end: session.end)
         }
+        let session = session.withLock { $0 }
+        try stage?.check(sample, start: session.start, end: session.end)
     }
 
     private func expected(_ configuration: EncoderConfiguration) -> String {
@@ -302,80 +268,6 @@ public final class AssetWriterInput: @unchecked Sendable {
             ? "audio of \(configuration.sampleRate) Hz and \(configuration.channelLayout?.channels ?? 2) channels"
             : "frames of \(configuration.width)x\(configuration.height)"
     }
-
-    private func copy(
-        _ sample: consuming SampleBuffer, of parameters: CodecParameters, timeBase: Rational,
-        session: Session,
-        writer: AssetWriter
-    ) throws {
-        let offset = session.start.ticks(in: timeBase)
-        let source = sample.timeBase
-        let (pts, dts) = (
-            source.rescale(sample.pts, to: timeBase) - offset,
-            source.rescale(sample.dts, to: timeBase) - offset
-        )
-        var duration = source.rescale(sample.duration, to: timeBase)
-        if let end = session.end.map({ ($0 - session.start).ticks(in: timeBase) }) {
-            let isHidden = mediaType == .video && sample.withPacket({ $0.isDiscarded }) == true
-            if pts >= end, !isHidden { return }
-            if pts < end { duration = min(duration, end - pts) }
-        }
-        guard let packet = sample.takePacket() else { return }
-        if isGapless {
-            // The source's time base may be coarser than a sample (Matroska's milliseconds), and a range may begin
-            // within a packet.
-            let slack = Rational(1, 100).rescale(1, to: timeBase)
-            let end = copiedEnd ?? (writer.container.requiresContiguousSamples ? 0 : pts)
-            if pts - end > (copiedEnd == nil ? max(slack, duration) : slack) {
-                throw MediaError.gap(
-                    track: reference, container: writer.container.name,
-                    from: MediaTime(ticks: end, timeBase: timeBase),
-                    to: MediaTime(ticks: pts, timeBase: timeBase))
-            }
-            copiedEnd = pts + duration
-        }
-        noteDelay(of: packet, pts, parameters, timeBase)
-        if writer.segments != nil, !hasCopied, ending.delay != nil {
-            throw MediaError.misuse(
-                "\(reference): copied audio with an encoder delay that begins after the session's start isn't supported in segments; encode it"
-            )
-        }
-        hasCopied = true
-        packet.pts = pts
-        packet.dts = dts
-        packet.duration = duration
-        try push(packet, from: 0, to: writer)
-    }
-
-    /// Records the encoder delay of the first packet of a track that begins late. For a track that begins at zero, the
-    /// muxer hides the delay.
-    private func noteDelay(
-        of packet: borrowing Packet, _ pts: Int64, _ parameters: CodecParameters, _ timeBase: Rational
-    ) {
-        guard !hasCopied, pts > 0 else { return }
-        let skipped = packet.skippedSamples
-        // Matroska stores the delay as DiscardPadding that covers the entire packet.
-        let isHidden = parameters.frameSize > 0 && skipped.end >= parameters.frameSize
-        // Decoders of Opus read the delay from the header, and packets aren't marked.
-        let start =
-            parameters.traits.hasDelayInHeader
-            ? max(skipped.start, parameters.initialPadding) : skipped.start
-        let padding = Rational(1, max(1, parameters.sampleRate))
-            .rescale(Int64(isHidden ? skipped.end : start), to: timeBase)
-        if padding > 0 { recorded.withLock { $0.delay = (pts + padding, padding) } }
-    }
-
-    private func push(_ packet: consuming Packet, from stageIndex: Int, to writer: AssetWriter) throws {
-        guard stageIndex < packetStages.count else { return writer.enqueue(packet, input: index) }
-        try packetStages[stageIndex].push(packet) { packet in
-            try push(packet, from: stageIndex + 1, to: writer)
-        }
-    }
-    private var hasCopied = false
-    /// Whether samples are contiguous regardless of packet times: true for PCM in movies, and for any audio in files
-    /// without timestamps.
-    private var isGapless = false
-    private var copiedEnd: Int64?
 
     // MARK: Progress and properties
 
@@ -428,14 +320,6 @@ public final class AssetWriterInput: @unchecked Sendable {
     /// Whether packets are copied.
     var isPassthrough: Bool { if case .passthrough = settings { true } else { false } }
 
-    /// Time base of the input's packets.
-    var packetTimeBase: Rational {
-        switch settings {
-        case .passthrough(_, let timeBase): timeBase
-        case .encode(let configuration): stage?.timeBase ?? configuration.timeBase
-        }
-    }
-
     /// Whether the input was added to a writer.
     var isAttached: Bool { hasWriter.withLock { $0 } }
     private let hasWriter = Guarded(false)
@@ -455,94 +339,36 @@ public final class AssetWriterInput: @unchecked Sendable {
         if let request { writer?.request(index, on: request.queue, request.block) }
     }
 
-    /// Opens the encoder and returns the track's codec parameters.
-    func open(container: ContainerType, globalHeaders: Bool) throws -> CodecParameters {
+    /// Creates the stage that encodes or copies the samples.
+    func open(container: ContainerType, globalHeaders: Bool) throws -> (CodecParameters, timeBase: Rational) {
         switch settings {
         case .passthrough(let format, let timeBase):
-            isGapless =
-                container.requiresContiguousSamples
-                || format.parameters.traits.isPCM && container.hasEditLists
-            if format.parameters.traits.storesLengthInHeader,
-                isPart || !FLACRenumbering.storesLength(format.parameters.extradata)
-            {
-                packetStages += FLACRenumbering(header: format.parameters.extradata).map { [$0] } ?? []
+            let copier = try PacketCopier(
+                format.parameters, timeBase: timeBase, mediaType, in: container,
+                isFragmented: writer?.isFragmented == true, isSegmented: writer?.segments != nil,
+                isPart: isPart,
+                reference: reference
+            ) { [weak self] delay in
+                self?.recorded.withLock { $0.delay = delay }
             }
-            packetStages += try container.packetStages(format.parameters, reference)
-            let parameters = try packetStages.reduce(format.parameters) { try $1.parameters(of: $0) }
-            // For HE-AAC in a movie with the time base of the core codec, readers expect edit lists in the same unit;
-            // with the output's rate, FFmpeg 5.1 doubles the number of hidden samples.
-            let isOfCore =
-                container.hasEditLists && parameters.traits.mayDoubleRate && timeBase.num == 1
-                && timeBase.den.multipliedReportingOverflow(by: 2) == (parameters.sampleRate, false)
-            return isOfCore ? try parameters.with(sampleRate: timeBase.den) : parameters
-        case .encode(let own):
-            var configuration = own
-            // A program's frames are converted to this matrix, which players may not assume.
-            if !isFedByReader, mediaType == .video, !own.pixelFormat.isRGB, own.color.matrix == nil {
-                configuration.color.matrix = ColorDescription.defaultMatrix(
-                    width: own.width, height: own.height)
-                if !own.pixelFormat.isFullRangeByName { configuration.color.range = own.color.range ?? "tv" }
-            }
-            if boundaries != nil, let (option, value) = EncoderModel.of(own.encoder).forcedKeyframes(own) {
-                configuration.set(value, at: option)
-            }
-            do {
-                let encoder = try FrameEncoder.open(
-                    configuration.withThreads(
-                        cores: activeProcessorCount, sourceBitsPerPixel: sourceBitsPerPixel),
-                    globalHeaders: globalHeaders)
-                let parameters = encoder.parameters
-                // Samples are collected only where nothing waits for their packets: neither a program that appends them, nor
-                // packets of other tracks, which are interleaved.
-                let concurrent =
-                    isFedByReader && !sharesProcessors && writer?.inputs.count == 1
-                    ? try ConcurrentFLACEncoder(
-                        configuration, parameters: parameters, processors: activeProcessorCount) : nil
-                stage =
-                    mediaType == .audio
-                    ? AudioEncoderStage(
-                        encoder: encoder, concurrent: concurrent, configuration: configuration,
-                        container: container,
-                        isFedByReader: isFedByReader,
-                        canStartLate: !container.hasEditLists
-                            || writer?.segments == nil && writer?.publishing != .immediately,
-                        reference: reference)
-                    : VideoEncoderStage(
-                        encoder: encoder, configuration: configuration, isFedByReader: isFedByReader,
-                        scaling: scalingMode, boundaries: boundaries, reference: reference)
-                return parameters
-            } catch {
-                throw MediaError.encoding(track: reference, error)
-            }
+            stage = copier
+            return (copier.parameters, timeBase)
+        case .encode(let configuration):
+            let opening = EncoderOpening(
+                configuration: configuration, mediaType: mediaType, container: container,
+                globalHeaders: globalHeaders, isFedByReader: isFedByReader,
+                isOnlyWork: !sharesProcessors && writer?.inputs.count == 1,
+                sourceBitsPerPixel: sourceBitsPerPixel, scaling: scalingMode, boundaries: boundaries,
+                canStartLate: !container.hasEditLists
+                    || writer?.segments == nil && writer?.publishing != .immediately,
+                reference: reference)
+            let (encoder, parameters) = try opening.open()
+            stage = encoder
+            return (parameters, encoder.timeBase)
         }
     }
 
-    /// Values recorded when the encoder is drained or the first packet is copied. The delay and the encoder's part of
-    /// it are for the edit list, which libavformat doesn't write.
+    /// Values recorded when the stage has finished, and the delay when the first packet was copied.
     var ending: TrackEnding { recorded.withLock { $0 } }
     private let recorded = Guarded(TrackEnding())
-}
-
-/// Values recorded at the end of a track, in the packets' time base.
-struct TrackEnding: Sendable {
-    var delay: (delay: Int64, padding: Int64)?
-    var statistics: String?
-    var filledSamples = 0
-    var droppedCaptions = 0
-    /// Whether HEVC packets contained parameter sets that the sample entry lacks.
-    var hasOtherParameterSets = false
-}
-
-/// Encodes samples to packets; confined to the appending queue.
-protocol EncoderStage: AnyObject {
-    var timeBase: Rational { get }
-    /// Number of frames dropped because others have the same time in units of the time base.
-    var droppedFrames: Int { get }
-    /// Throws if a sample's time is invalid after earlier samples. Doesn't change any state.
-    func check(_ sample: borrowing SampleBuffer, start: MediaTime, end: MediaTime?) throws(MediaError)
-    func encode(
-        _ sample: consuming SampleBuffer, start: MediaTime, end: MediaTime?,
-        into sink: (consuming Packet) throws(AVError) -> Void
-    ) throws
-    func finish(into sink: (consuming Packet) throws(AVError) -> Void) throws(AVError)
 }

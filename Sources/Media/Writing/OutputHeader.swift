@@ -48,8 +48,8 @@ struct OutputHeader {
         if !container.keepsChaptersInTags { try Self.setChapters(chapters, of: &muxer, in: container) }
         var tracks: [Track] = []
         for input in inputs {
-            let parameters = try input.open(container: container, globalHeaders: muxer.requiresGlobalHeaders)
-            let timeBase = input.packetTimeBase
+            let (parameters, timeBase) = try input.open(
+                container: container, globalHeaders: muxer.requiresGlobalHeaders)
             tracks.append(
                 Track(
                     packetTimeBase: timeBase, codecDelay: codecDelay(parameters, timeBase: timeBase),

@@ -47,16 +47,6 @@ public struct OutputPlan: Hashable, Sendable {
 /// The encoded form of an output. The values of `MediaPlan` stand beside those of the output, with defaults for other
 /// kinds; the plan of each other kind is under a key of its own, at most one of which is present.
 extension OutputPlan: Codable {
-    private enum CodingKeys: CodingKey {
-        case id, location, input, container, destination, destinationLocation, ifExists, makesDirectories,
-            tracks
-        case expectations, ledger, expectedDuration, expectedSize, notes
-        case images, waveform, check, package
-        case optimizesForNetwork, fragmentInterval, segmentation, metadata, askedTags, keepsFileTimes,
-            chapters
-        case covers, cover, attachments, sizeLimit, sizeLimitLocation
-    }
-
     /// Decodes an output. Throws `DecodingError` if it has several kinds (`Decodable`).
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
@@ -74,25 +64,7 @@ extension OutputPlan: Codable {
         destinationLocation = try values.decode(SourceRange.self, forKey: .destinationLocation)
         tracks = try values.decode([TrackPlan].self, forKey: .tracks)
         expectedDuration = try values.decode(MediaTime.self, forKey: .expectedDuration)
-        var kinds: [OutputKind] = []
-        if let plan = try values.decodeIfPresent(ImagesPlan.self, forKey: .images) {
-            kinds.append(.images(plan))
-        }
-        if let plan = try values.decodeIfPresent(WaveformPlan.self, forKey: .waveform) {
-            kinds.append(.waveform(plan))
-        }
-        if let plan = try values.decodeIfPresent(CheckPlan.self, forKey: .check) {
-            kinds.append(.check(plan))
-        }
-        if let plan = try values.decodeIfPresent(PackagePlan.self, forKey: .package) {
-            kinds.append(.package(plan))
-        }
-        guard kinds.count <= 1 else {
-            throw DecodingError.dataCorrupted(
-                DecodingError.Context(
-                    codingPath: values.codingPath, debugDescription: "an output has several kinds"))
-        }
-        kind = try kinds.first ?? .media(Self.media(from: values))
+        kind = try OutputKind(from: values) ?? .media(Self.media(from: values))
     }
 
     private static func media(from values: KeyedDecodingContainer<CodingKeys>) throws -> MediaPlan {
@@ -141,13 +113,7 @@ extension OutputPlan: Codable {
         try values.encode(destinationLocation, forKey: .destinationLocation)
         try values.encode(tracks, forKey: .tracks)
         try values.encode(expectedDuration, forKey: .expectedDuration)
-        switch kind {
-        case .media: break
-        case .images(let plan): try values.encode(plan, forKey: .images)
-        case .waveform(let plan): try values.encode(plan, forKey: .waveform)
-        case .check(let plan): try values.encode(plan, forKey: .check)
-        case .package(let plan): try values.encode(plan, forKey: .package)
-        }
+        try kind.encode(to: &values)
     }
 }
 

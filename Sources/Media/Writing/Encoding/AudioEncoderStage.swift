@@ -1,7 +1,7 @@
 internal import LibAV
 
 /// Encodes audio: splits it into the encoder's frame size, and ends the track at the exact sample.
-final class AudioEncoderStage: EncoderStage {
+final class AudioEncoderStage: InputStage {
     private let encoder: FrameEncoder
     /// Encodes in place of `encoder`, on several processors.
     private let concurrent: ConcurrentFLACEncoder?
@@ -48,6 +48,7 @@ final class AudioEncoderStage: EncoderStage {
     }
 
     var timeBase: Rational { encoder.timeBase }
+    var ending: TrackEnding { TrackEnding(delay: delayedStart, filledSamples: filledSamples) }
     var droppedFrames: Int { 0 }
 
     func check(_ sample: borrowing SampleBuffer, start: MediaTime, end: MediaTime?) throws(MediaError) {
@@ -119,7 +120,7 @@ final class AudioEncoderStage: EncoderStage {
     /// Tolerance for rounded times: 1 ms, in samples.
     private var slack: Int64 { Int64(format.sampleRate / 1000) }
 
-    func encode(
+    func append(
         _ sample: consuming SampleBuffer, start: MediaTime, end: MediaTime?,
         into sink: (consuming Packet) throws(AVError) -> Void
     ) throws {

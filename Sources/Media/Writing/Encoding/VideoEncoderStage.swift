@@ -1,7 +1,7 @@
 internal import LibAV
 
 /// Encodes frames, and copies their durations to the packets, because encoders don't keep them.
-final class VideoEncoderStage: EncoderStage {
+final class VideoEncoderStage: InputStage {
     private let encoder: FrameEncoder
     /// Durations of the frames in the encoder, by presentation time.
     private var durations: [Int64: Int64] = [:]
@@ -51,6 +51,7 @@ final class VideoEncoderStage: EncoderStage {
     }
 
     var timeBase: Rational { encoder.timeBase }
+    var ending: TrackEnding { TrackEnding(statistics: statistics, droppedCaptions: droppedCaptions) }
 
     /// Returns a sample's time and end on the output's time line; nil if it is outside the session.
     private func times(
@@ -101,7 +102,7 @@ final class VideoEncoderStage: EncoderStage {
         }
     }
 
-    func encode(
+    func append(
         _ sample: consuming SampleBuffer, start: MediaTime, end: MediaTime?,
         into sink: (consuming Packet) throws(AVError) -> Void
     ) throws {
