@@ -15,7 +15,8 @@ final class ExportExecution: Sendable {
     private let environment: MediaEnvironment
 
     private struct State: Sendable {
-        var work: (any WorkHandle)?
+        var work: Task<Void, Never>?
+        var monitor: WorkMonitor?
         /// Whether the file is being published, so that a cancellation has no effect.
         var isPublishing = false
     }
@@ -30,12 +31,12 @@ final class ExportExecution: Sendable {
     }
 
     /// Completed fraction, from 0 to 1.
-    var progress: Double { state.withLock { $0.work }?.progress.fraction ?? 0 }
+    var progress: Double { state.withLock { $0.monitor }?.progress.fraction ?? 0 }
 
     /// Ends the export, unless the file is already being published. `run` throws `CancellationError` immediately, also
     /// while an encoder is opened, which can't be interrupted.
     func cancel() {
-        let work = state.withLock { state -> (any WorkHandle)? in
+        let work = state.withLock { state -> Task<Void, Never>? in
             if state.isPublishing { return nil }
             cancellation.raise()
             return state.work
@@ -94,12 +95,8 @@ final class ExportExecution: Sendable {
     /// Executes the work, which verifies the file too.
     private func findings(of order: WorkOrder) async throws -> OutputFindings {
         let outcome = await cancellation.result { completion in
-            let work = LocalPerformer(environment).perform(order) { @Sendable outcome in
-                // Breaks a retain cycle: the work retains its callback.
-                self.state.withLock { $0.work = nil }
-                completion(outcome)
-            }
-            state.withLock { $0.work = work }
+            let work = Task { completion(await LocalPerformer(environment).perform(order)) }
+            state.withLock { ($0.work, $0.monitor) = (work, order.monitor) }
             if cancellation.isRaised { work.cancel() }
         }
         switch outcome {

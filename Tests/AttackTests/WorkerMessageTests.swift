@@ -19,23 +19,17 @@ import Testing
 
         init(_ round: Int) { self.round = round }
 
-        func perform(
-            _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
-        ) -> any WorkHandle {
-            let round = round
-            let tracks = order.plan.outputs.map(\.tracks.count)
-            let makesPreview = order.makesPreview
-            return own.perform(order) { @Sendable outcome in
-                var generator = XorshiftGenerator(UInt64(round) + 1)
-                let altered = alter(outcome, &generator) ?? outcome
-                let checked = ReplyValidator.validated(altered, tracks: tracks, makesPreview: makesPreview)
-                completion(
-                    checked
-                        ?? .failed(
-                            JobFailure(
-                                "it sent an invalid outcome", at: order.plan.location, rule: .workerDied,
-                                isTransient: false)))
-            }
+        nonisolated(nonsending) func perform(_ order: WorkOrder) async -> WorkOutcome {
+            let outcome = await own.perform(order)
+            var generator = XorshiftGenerator(UInt64(round) + 1)
+            let altered = alter(outcome, &generator) ?? outcome
+            let checked = ReplyValidator.validated(
+                altered, tracks: order.plan.outputs.map(\.tracks.count), makesPreview: order.makesPreview)
+            return checked
+                ?? .failed(
+                    JobFailure(
+                        "it sent an invalid outcome", at: order.plan.location, rule: .workerDied,
+                        isTransient: false))
         }
     }
 

@@ -15,12 +15,8 @@ import Media
     /// A performer that completes its jobs only once the expected number is in flight, and slightly later, so that
     /// surplus jobs are counted.
     private final class Idler: WorkPerformer {
-        private final class Handle: WorkHandle {
-            func cancel() {}
-            var progress: WorkProgress { WorkProgress() }
-        }
         private struct Jobs: Sendable {
-            var held: [@Sendable (WorkOutcome) -> Void] = []
+            var held: [CheckedContinuation<Void, Never>] = []
             var begun = 0
             var most = 0
         }
@@ -41,23 +37,23 @@ import Media
 
         func isPrepared(for job: JobPlan) -> Bool { suiting?.contains(job.id) ?? true }
 
-        func perform(
-            _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
-        ) -> any WorkHandle {
-            let isEnough = jobs.withLock { jobs in
-                jobs.held.append(completion)
-                jobs.begun += 1
-                jobs.most = max(jobs.most, jobs.held.count)
-                return jobs.held.count >= atOnce || jobs.begun == all
+        nonisolated(nonsending) func perform(_ order: WorkOrder) async -> WorkOutcome {
+            await withCheckedContinuation { continuation in
+                let isEnough = jobs.withLock { jobs in
+                    jobs.held.append(continuation)
+                    jobs.begun += 1
+                    jobs.most = max(jobs.most, jobs.held.count)
+                    return jobs.held.count >= atOnce || jobs.begun == all
+                }
+                // If too few jobs arrive, they are completed after 20 s, and counted.
+                DispatchQueue.global().asyncAfter(deadline: .now() + (isEnough ? 0.05 : 20)) { @Sendable in
+                    for held in self.jobs.withLock({ jobs in
+                        defer { jobs.held = [] }
+                        return jobs.held
+                    }) { held.resume() }
+                }
             }
-            // If too few jobs arrive, they are completed after 20 s, and counted.
-            DispatchQueue.global().asyncAfter(deadline: .now() + (isEnough ? 0.05 : 20)) { @Sendable in
-                for completion in self.jobs.withLock({ jobs in
-                    defer { jobs.held = [] }
-                    return jobs.held
-                }) { completion(.cancelled) }
-            }
-            return Handle()
+            return .cancelled
         }
     }
 
@@ -136,40 +132,27 @@ import Media
 
     /// A performer that records which orders share the processors, and fails each job.
     private final class SharingWitness: WorkPerformer {
-        private struct Handle: WorkHandle {
-            func cancel() {}
-            var progress: WorkProgress { WorkProgress() }
-        }
         let sharing = Guarded<[String: Bool]>([:])
 
-        func perform(
-            _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
-        ) -> any WorkHandle {
+        nonisolated(nonsending) func perform(_ order: WorkOrder) async -> WorkOutcome {
             sharing.withLock { $0[order.plan.id] = order.sharesProcessors }
-            DispatchQueue.global().async { @Sendable in completion(.cancelled) }
-            return Handle()
+            return .cancelled
         }
     }
 
     /// A performer that completes its jobs only when `letGo()` is called.
     private final class Holder: WorkPerformer {
-        private final class Handle: WorkHandle {
-            func cancel() {}
-            var progress: WorkProgress { WorkProgress() }
-        }
-        private let held = Guarded<[@Sendable (WorkOutcome) -> Void]>([])
+        private let held = Guarded<[CheckedContinuation<Void, Never>]>([])
 
         var count: Int { held.withLock { $0.count } }
 
         func letGo() {
-            for completion in held.withLock({ $0 }) { completion(.cancelled) }
+            for continuation in held.withLock({ $0 }) { continuation.resume() }
         }
 
-        func perform(
-            _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
-        ) -> any WorkHandle {
-            held.withLock { $0.append(completion) }
-            return Handle()
+        nonisolated(nonsending) func perform(_ order: WorkOrder) async -> WorkOutcome {
+            await withCheckedContinuation { continuation in held.withLock { $0.append(continuation) } }
+            return .cancelled
         }
     }
 

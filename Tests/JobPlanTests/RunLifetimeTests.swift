@@ -9,28 +9,25 @@ import Testing
 
 /// Objects that a run creates for a job are released with it, so that a process with many runs doesn't grow.
 @Suite struct RunLifetimeTests {
-    /// A performer that executes the work and keeps weak references to its handles.
+    /// A performer that executes the work and keeps weak references to the monitors of its orders. A work that isn't
+    /// released keeps its monitor.
     private final class Watcher: WorkPerformer {
         private struct Weak: Sendable {
-            weak let handle: (any WorkHandle & AnyObject)?
+            weak let monitor: WorkMonitor?
         }
         private let works = Guarded<[Weak]>([])
         private let performer = LocalPerformer(MediaEnvironment())
 
-        func perform(
-            _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
-        ) -> any WorkHandle {
-            let handle = performer.perform(order, completion: completion)
-            let kept = handle as AnyObject as? any WorkHandle & AnyObject
-            works.withLock { $0.append(Weak(handle: kept)) }
-            return handle
+        nonisolated(nonsending) func perform(_ order: WorkOrder) async -> WorkOutcome {
+            works.withLock { $0.append(Weak(monitor: order.monitor)) }
+            return await performer.perform(order)
         }
 
         var begun: Int { works.withLock { $0.count } }
-        var alive: Int { works.withLock { $0.count { $0.handle != nil } } }
+        var alive: Int { works.withLock { $0.count { $0.monitor != nil } } }
     }
 
-    @Test func workHandlesAreReleasedWithTheirJob() async throws {
+    @Test func workIsReleasedWithItsJob() async throws {
         let scratch = try Scratch()
         let signal = "{ pattern: testsrc, size: 64x48, frame_rate: 25, duration: 1s, tone: 440Hz }"
         let (file, sink) = decode(

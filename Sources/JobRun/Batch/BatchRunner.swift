@@ -4,6 +4,7 @@ internal import ExactStrings
 public import JobPlan
 package import JobSpec
 internal import LibAV
+internal import Locking
 internal import Media
 internal import Synchronization
 internal import Publishing
@@ -37,7 +38,8 @@ public struct RunningJob: Sendable {
 
 /// A batch run: executes jobs concurrently, each after its dependencies.
 ///
-/// An actor with its own queue, on which callbacks of jobs, timers and signals run in order.
+/// An actor with its own queue, on which tasks of jobs, timers and signals run in order. Each started job has one task
+/// (`carryOut`); jobs that wait for their start have none.
 package actor BatchRunner {
     let plan: BatchPlan
     private let files: [JobFile]
@@ -57,23 +59,32 @@ package actor BatchRunner {
     var failures: Set<JobKey> = []
     /// Jobs that have an instance, by the ids in the job files.
     let jobsWithInstances: Set<JobKey>
+    /// A job from its start to its end.
     struct Running {
-        let executor: JobExecutor
+        /// Plan of the job; the predicted one until it is replanned.
+        var plan: JobPlan
         let cost: JobCost
-        let slot: Int
-        let begun: Double
         /// File systems to which the job writes outputs and two-pass statistics, with the estimated bytes.
         let diskUsage: [RunPolicy.FreeSpace]
-        var attempts = 1
+        /// The task that carries out the job.
+        let task: Task<Void, Never>
+        /// Whether the outputs of other jobs that the job reads are still being probed.
+        var isReplanning: Bool
+        /// Wait for the result of replanning; resumed with nil if the job ends before.
+        var replanning: CheckedContinuation<Result<JobPlan, PlanningError>?, Never>?
+        /// Start and slot of the first attempt; nil while the job is replanned.
+        var launch: (begun: Double, slot: Int)?
+        /// Executor of the latest attempt.
+        var executor: JobExecutor?
+        var attempts = 0
         /// Whether the work is done and the output is being published. The job's processors are available to other
         /// jobs.
         var isPublishing = false
+        /// Wait for the next attempt, with the outcome of the latest one. Resumed after the delay, or if the job ends
+        /// before.
+        var retry: (delay: CheckedContinuation<Void, Never>, outcome: JobOutcome)?
     }
     var running: [JobKey: Running] = [:]
-    /// Jobs whose source is an output of another job. The source is being probed to replace the predicted plan.
-    private var jobsBeingReplanned: [JobKey: (job: JobPlan, cost: JobCost)] = [:]
-    /// Failed jobs that wait for their next attempt.
-    private var jobsAwaitingRetry: [JobKey: (plan: JobPlan, outcome: JobOutcome)] = [:]
     /// Number of jobs that ended without starting.
     private var notRunCount = 0
     var outcomes: [JobKey: JobOutcome] = [:]
@@ -172,12 +183,9 @@ package actor BatchRunner {
     private func cancelAll() {
         stopReason = stopReason ?? "the run was interrupted"
         isCancelled = true
-        for job in running.values { job.executor.cancel() }
-        let entries = jobsBeingReplanned.values
-        jobsBeingReplanned = [:]
-        for (job, cost) in entries {
-            budget.release(cost)
-            finish(job, .cancelled)
+        for job in running.values {
+            job.task.cancel()
+            if job.isReplanning { finish(job.plan, .cancelled) }
         }
         admit()
     }
@@ -191,15 +199,14 @@ package actor BatchRunner {
     }
 
     private var currentProgress: (running: [RunningJob], finished: Int, total: Int, remaining: Double?) {
-        let jobs = running.values.map(\.executor).sorted { $0.number < $1.number }.map { executor in
+        let executors = running.values.compactMap(\.executor)
+        let jobs = executors.sorted { $0.number < $1.number }.map { executor in
             let progress = executor.progress
             return RunningJob(
                 id: executor.plan.id, file: executor.plan.file, fraction: progress.fraction,
                 media: progress.media, elapsed: executor.elapsed)
         }
-        let runningWork = running.values.reduce(0) {
-            $0 + $1.executor.progress.fraction * work($1.executor.plan)
-        }
+        let runningWork = executors.reduce(0) { $0 + $1.progress.fraction * work($1.plan) }
         let done = completedWork + runningWork
         let remaining = done > 0 && now > 2 ? now / done * max(0, totalWork - done) : nil
         return (
@@ -260,74 +267,111 @@ package actor BatchRunner {
             let space = self.spaceEstimate(for: job)
             // A shortage blocks only while other jobs run: they may need less space than predicted, or free space by
             // replacing files.
-            if space.shortage != nil, !running.isEmpty || !jobsBeingReplanned.isEmpty { return }
+            if space.shortage != nil, !running.isEmpty { return }
             queue.takeNext()
             start(job, cost, space)
         }
-        if let stopReason {
-            // No retry is started after a stop.
-            let waitingRetries = jobsAwaitingRetry.values
-            jobsAwaitingRetry = [:]
-            for (plan, outcome) in waitingRetries { finish(plan, isCancelled ? .cancelled : outcome) }
-            for index in queue.removeAll() {
-                finish(plan.jobs[index], isCancelled ? .cancelled : .notRun(stopReason))
-            }
+        guard let stopReason else { return }
+        // No retry is started after a stop.
+        for job in running.values {
+            guard let outcome = job.retry?.outcome else { continue }
+            finish(job.plan, isCancelled ? .cancelled : outcome)
+        }
+        for index in queue.removeAll() {
+            finish(plan.jobs[index], isCancelled ? .cancelled : .notRun(stopReason))
         }
     }
 
     private func start(_ job: JobPlan, _ cost: JobCost, _ space: SpaceEstimate) {
         budget.reserve(cost)
-        guard !job.readJobs.isEmpty else { return launch(job, cost, space) }
-        // The plan was predicted before its source existed. Probing the source may be slow, so it runs on another
-        // queue.
+        let task = Task { await carryOut(job, spaceShortage: space.shortage) }
+        running[JobKey(file: job.file, id: job.id)] = Running(
+            plan: job, cost: cost, diskUsage: space.usage, task: task, isReplanning: !job.readJobs.isEmpty)
+    }
+
+    // MARK: The task of a job
+
+    /// Carries out a started job: replans it, makes attempts, and records its outcome. Returns early if a stop of the run
+    /// has ended the job.
+    private func carryOut(_ job: JobPlan, spaceShortage: String?) async {
         let key = JobKey(file: job.file, id: job.id)
-        jobsBeingReplanned[key] = (job, cost)
-        let (files, prober) = (files, prober)
-        DispatchQueue.global().async { @Sendable in
-            let result = Result { () throws(PlanningError) in
-                try BatchPlanner.replan(job, in: files, prober: prober)
-            }
-            self.enqueue { $0.finishReplanning(key, result, space) }
+        do throws(JobFailure) {
+            guard let plan = try await replanned(job, key) else { return }
+            launch(plan, key)
+            guard let outcome = await attempts(plan, key, spaceShortage: spaceShortage) else { return }
+            finish(plan, outcome)
+        } catch {
+            finish(job, .failed(error))
         }
-    }
-
-    /// Launches a replanned job, or fails it if replanning failed. Does nothing after a cancellation.
-    private func finishReplanning(
-        _ key: JobKey, _ result: Result<JobPlan, PlanningError>, _ space: SpaceEstimate
-    ) {
-        guard let (job, cost) = jobsBeingReplanned.removeValue(forKey: key) else { return }
-        switch result {
-        case .success(let plan):
-            guard let conflict = destinationConflict(of: plan, predicted: job) else {
-                return launch(plan, cost, space)
-            }
-            refuse(
-                job, cost, "another output of this run has the destination \(conflict)", .destinationCollision
-            )
-        case .failure(let error):
-            let first = error.diagnostics.first
-            refuse(job, cost, first?.message ?? "\(error)", first?.rule, at: first?.range)
-        }
-    }
-
-    /// Fails a job whose source exists but can't be used.
-    private func refuse(
-        _ job: JobPlan, _ cost: JobCost, _ why: String, _ rule: Rule?, at location: SourceRange? = nil
-    ) {
-        budget.release(cost)
-        finish(job, .failed(JobFailure(why, at: location ?? job.location, rule: rule)))
         admit()
     }
 
-    private func launch(_ plan: JobPlan, _ cost: JobCost, _ space: SpaceEstimate) {
+    /// Returns the plan of a job; nil if the run is cancelled. If the job reads outputs of other jobs, its plan was
+    /// predicted before they existed. They are probed now, which may be slow and therefore runs on another queue.
+    private func replanned(_ job: JobPlan, _ key: JobKey) async throws(JobFailure) -> JobPlan? {
+        guard !job.readJobs.isEmpty else { return job }
+        if running[key] == nil { return nil }
+        let (files, prober) = (files, prober)
+        let result = await withCheckedContinuation { continuation in
+            running[key]?.replanning = continuation
+            DispatchQueue.global().async { @Sendable in
+                let result = Result { () throws(PlanningError) in
+                    try BatchPlanner.replan(job, in: files, prober: prober)
+                }
+                self.enqueue { $0.running[key]?.replanning.take()?.resume(returning: result) }
+            }
+        }
+        guard let result, running[key] != nil else { return nil }
+        running[key]?.isReplanning = false
+        switch result {
+        case .success(let plan):
+            guard let conflict = destinationConflict(of: plan, predicted: job) else { return plan }
+            throw JobFailure(
+                "another output of this run has the destination \(conflict)", at: job.location,
+                rule: .destinationCollision)
+        case .failure(let error):
+            // The source exists, but can't be used.
+            let first = error.diagnostics.first
+            throw JobFailure(
+                first?.message ?? "\(error)", at: first?.range ?? job.location, rule: first?.rule)
+        }
+    }
+
+    private func launch(_ plan: JobPlan, _ key: JobKey) {
         for output in plan.outputs { removeAbandonedFiles(inFolderOf: output.destination) }
-        let slots = Set(running.values.map(\.slot))
-        let slot = (0...).first { !slots.contains($0) } ?? 0
-        begin(
-            plan,
-            Running(
-                executor: executor(plan, spaceShortage: space.shortage), cost: cost, slot: slot, begun: now,
-                diskUsage: space.usage))
+        let slots = Set(running.values.compactMap(\.launch?.slot))
+        running[key]?.plan = plan
+        running[key]?.launch = (begun: now, slot: (0...).first { !slots.contains($0) } ?? 0)
+    }
+
+    /// Makes attempts at a job until one doesn't fail with a transient error, with delays in between. Returns the
+    /// outcome of the last one; nil if a stop of the run has ended the job during a delay.
+    private func attempts(_ plan: JobPlan, _ key: JobKey, spaceShortage: String?) async -> JobOutcome? {
+        var (attempt, spaceShortage) = (0, spaceShortage)
+        while true {
+            attempt += 1
+            let executor = executor(plan, spaceShortage: spaceShortage.take())
+            running[key]?.executor = executor
+            running[key]?.attempts = attempt
+            let outcome = await executor.run(
+                onWork: { @Sendable [attempt] in
+                    if attempt == 1 { self.enqueue { $0.observer.jobStarted(plan) } }
+                },
+                onPublish: { @Sendable in self.enqueue { $0.beginPublishing(key) } })
+            guard case .failed(let failure) = outcome, failure.isTransient, stopReason == nil,
+                attempt <= plan.scheduling.retries
+            else { return outcome }
+            endPublishing(key)
+            await withCheckedContinuation { continuation in
+                running[key]?.retry = (continuation, outcome)
+                enqueue(after: .milliseconds(250 << min(attempt, 7))) {
+                    $0.running[key]?.retry.take()?.delay.resume()
+                }
+            }
+            if running[key] == nil { return nil }
+            // The run was stopped directly after the delay.
+            if stopReason != nil { return isCancelled ? .cancelled : outcome }
+        }
     }
 
     /// Whether other jobs may run at the same time as the next one.
@@ -343,63 +387,42 @@ package actor BatchRunner {
             root: prober.environment.root)
     }
 
-    private func begin(_ plan: JobPlan, _ job: Running) {
-        running[JobKey(file: plan.file, id: plan.id)] = job
-        if isCancelled { job.executor.cancel() }
-        job.executor.start(
-            onWork: { @Sendable in
-                if job.attempts == 1 { self.enqueue { $0.observer.jobStarted(plan) } }
-            },
-            onPublish: { @Sendable in self.enqueue { $0.beginPublishing(plan) } },
-            completion: { @Sendable outcome in self.enqueue { $0.attemptEnded(plan, outcome) } })
-    }
-
     /// Returns a job's processors to the budget while the job publishes its outputs.
-    private func beginPublishing(_ plan: JobPlan) {
-        let key = JobKey(file: plan.file, id: plan.id)
+    private func beginPublishing(_ key: JobKey) {
         guard let job = running[key], !job.isPublishing else { return }
         running[key]?.isPublishing = true
         budget.wait(job.cost, for: true)
         admit()
     }
 
-    /// Ends an attempt. A transient failure is retried after a delay.
-    private func attemptEnded(_ plan: JobPlan, _ outcome: JobOutcome) {
-        guard let job = running[JobKey(file: plan.file, id: plan.id)] else { return }
-        guard case .failed(let failure) = outcome, failure.isTransient, stopReason == nil,
-            job.attempts <= plan.scheduling.retries
-        else { return finish(plan, outcome) }
-        let key = JobKey(file: plan.file, id: plan.id)
-        if job.isPublishing { budget.wait(job.cost, for: false) }
+    private func endPublishing(_ key: JobKey) {
+        guard let job = running[key], job.isPublishing else { return }
         running[key]?.isPublishing = false
-        jobsAwaitingRetry[key] = (plan, outcome)
-        let delay = DispatchTimeInterval.milliseconds(250 << min(job.attempts, 7))
-        enqueue(after: delay) { runner in
-            guard runner.jobsAwaitingRetry.removeValue(forKey: key) != nil else { return }
-            runner.begin(
-                plan,
-                Running(
-                    executor: runner.executor(plan, spaceShortage: nil), cost: job.cost, slot: job.slot,
-                    begun: job.begun, diskUsage: job.diskUsage, attempts: job.attempts + 1))
-        }
+        budget.wait(job.cost, for: false)
     }
 
+    /// Ends a job, which was started or not, and records its outcome.
     private func finish(_ plan: JobPlan, _ outcome: JobOutcome) {
         let key = JobKey(file: plan.file, id: plan.id)
         let job = running.removeValue(forKey: key)
-        if let job { budget.release(job.cost, afterWaiting: job.isPublishing) }
+        if let job {
+            budget.release(job.cost, afterWaiting: job.isPublishing)
+            job.replanning?.resume(returning: nil)
+            job.retry?.delay.resume()
+        }
         completedWork += work(plan)
         if outcome.hasPreview { previewCount += 1 }
         outcomes[key] = outcome
         if case .notRun = outcome { notRunCount += 1 }
         if !outcome.isSuccess { failures.insert(JobKey(file: plan.file, id: plan.base)) }
         queue.jobEnded(plan)
+        let launch = job?.launch
         end(
             JobRecord(
-                id: plan.id, file: plan.file, outcome: outcome, plan: plan, begun: job?.begun,
-                seconds: job.map { now - $0.begun } ?? 0, slot: job?.slot ?? 0, attempts: job?.attempts ?? 0))
+                id: plan.id, file: plan.file, outcome: outcome, plan: plan, begun: launch?.begun,
+                seconds: launch.map { now - $0.begun } ?? 0, slot: launch?.slot ?? 0,
+                attempts: job?.attempts ?? 0))
         group.leave()
-        if job != nil { admit() }
     }
 
     private func work(_ plan: JobPlan) -> Double { state?.seconds(of: plan) ?? JobCost(plan).work }

@@ -13,35 +13,38 @@ internal import FileSystem
 internal import Publishing
 internal import Streaming
 
-/// The executor of one job's plan: creates temporary files, starts the work and publishes the outputs. Only this class
-/// writes to destinations; the work itself may run in another process.
+/// The executor of one attempt at a job's plan: creates temporary files, has the work performed, and publishes the
+/// outputs. Only this type writes to destinations; the work itself may run in another process.
 ///
-/// Unchecked `Sendable`: mutable state is accessed on `queue` only, or is protected by a mutex.
-final class JobExecutor: @unchecked Sendable {
-    let plan: JobPlan
+/// An actor with its own queue, which publishing blocks.
+actor JobExecutor {
+    private let executor = QueueExecutor(label: "tandem.publish")
+    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
+    nonisolated let plan: JobPlan
     /// Reason why the outputs don't fit on disk; nil if they do.
     private let spaceShortage: String?
     /// Sources of the whole run, which must not be replaced.
     private let sources: Set<SourceFileKey>
-    let number: Int
+    nonisolated let number: Int
     /// Whether outputs that fail their expectations are kept under another name.
     private let keepsFailed: Bool
     private let makesPreview: Bool
     private let sharesProcessors: Bool
-    let state: RunState?
-    let performer: any WorkPerformer
+    nonisolated let state: RunState?
+    private let performer: any WorkPerformer
     /// Root beneath which outputs are published.
     private let root: PathRoot
-    let queue = DispatchQueue(label: "tandem.publish")
-    private let begun = DispatchTime.now()
+    nonisolated let monitor = WorkMonitor()
+    private nonisolated let begun = DispatchTime.now()
 
-    private struct Running {
-        var work: (any WorkHandle)?
-        var isCancelled = false
-        var hasTimedOut = false
-    }
-    private let running = Guarded(Running())
+    /// The task of the attempt, which `timer` cancels; nil before the start and after the end.
+    private var attempt: Task<JobOutcome, Never>?
     private var timer: (any DispatchSourceTimer)?
+    private var hasTimedOut = false
+    /// Reasons for skipped outputs, by output id.
+    private var skipped: [String: String] = [:]
+
     /// An output that is being created, with its temporary files: one, or one for each rendition of a package that is
     /// created.
     private struct UnfinishedOutput {
@@ -55,11 +58,21 @@ final class JobExecutor: @unchecked Sendable {
             zip(zip(tasks, files), findings).map { WrittenFile(task: $0.0, file: $0.1, findings: $1) }
         }
     }
-    /// Accessed on `queue` only.
-    private var unfinishedOutputs: [UnfinishedOutput] = []
 
-    /// Reasons for skipped outputs, by output id; accessed on `queue` only.
-    private var skipped: [String: String] = [:]
+    /// A published output whose expectations have changed and are evaluated again.
+    private struct ExistingOutput {
+        let publisher: OutputPublisher
+        let digest: PlanDigest
+        let file: TemporaryFile
+        let fingerprint: String
+
+        init(_ publisher: OutputPublisher, _ digest: PlanDigest, in root: PathRoot) throws {
+            self.publisher = publisher
+            self.digest = digest
+            file = try TemporaryFile(published: publisher.destination, in: root)
+            fingerprint = file.fingerprint
+        }
+    }
 
     /// Outcome if no output needs to be created.
     private var outcomeWithoutOutputs: JobOutcome {
@@ -90,70 +103,82 @@ final class JobExecutor: @unchecked Sendable {
         self.performer = performer
     }
 
-    /// Starts the job. `completion` is called once, on a private queue. `onWork` is called if there is work to do,
-    /// `onPublish` once the work is finished and all expectations are met.
-    func start(
-        onWork: @escaping @Sendable () -> Void, onPublish: @escaping @Sendable () -> Void,
-        completion: @escaping @Sendable (JobOutcome) -> Void
-    ) {
-        queue.async { @Sendable in
-            let end: @Sendable (JobOutcome) -> Void = { outcome in
-                self.timer?.cancel()
-                // Breaks a retain cycle: the handle retains its callback, which retains this object.
-                self.running.withLock { $0.work = nil }
-                completion(outcome)
-            }
-            do {
-                try self.begin(onWork, onPublish, end)
-            } catch {
-                end(self.outcome(of: error))
-            }
-        }
-    }
-
-    /// Cancels the work. `completion` is still called.
-    func cancel() {
-        running.withLock { running in
-            running.isCancelled = true
-            return running.work
-        }?.cancel()
-    }
-
-    var progress: WorkProgress { running.withLock { $0.work }?.progress ?? WorkProgress() }
+    /// Progress of the work.
+    nonisolated var progress: WorkProgress { monitor.progress }
 
     /// Wall-clock seconds since the executor was created.
-    var elapsed: Double { Double(DispatchTime.now().uptimeNanoseconds - begun.uptimeNanoseconds) / 1e9 }
-
-    var isCancelled: Bool { running.withLock { $0.isCancelled } }
-
-    func outcome(of error: any Error) -> JobOutcome {
-        let (isCancelled, hasTimedOut) = running.withLock { ($0.isCancelled, $0.hasTimedOut) }
-        if hasTimedOut, let timeout = plan.scheduling.timeout {
-            return .failed(
-                JobFailure(
-                    "the job exceeded its timeout of \(timeout) s", at: plan.location, rule: .jobTimeout))
-        }
-        if isCancelled || error is CancellationError { return .cancelled }
-        if let skipped = error as? SkippedOutput { return .skipped(skipped.reason) }
-        if let failure = error as? JobFailure { return .failed(failure) }
-        return .failed(
-            JobFailure(
-                "\(error)", at: location, kind: ErrorKind(error),
-                isTransient: TransientErrors.isTransient(error)))
+    nonisolated var elapsed: Double {
+        Double(DispatchTime.now().uptimeNanoseconds - begun.uptimeNanoseconds) / 1e9
     }
 
-    private func begin(
-        _ onWork: @escaping @Sendable () -> Void, _ onPublish: @escaping @Sendable () -> Void,
-        _ completion: @escaping @Sendable (JobOutcome) -> Void
-    ) throws {
+    /// Executes the plan, once. Cancelling the task cancels the attempt, until the outputs get their names. `onWork` is
+    /// called if there is work to do, `onPublish` once the work is finished and all expectations are met.
+    func run(
+        onWork: @escaping @Sendable () -> Void, onPublish: @escaping @Sendable () -> Void
+    ) async -> JobOutcome {
+        let attempt = Task {
+            do { return try await execute(onWork, onPublish) } catch { return outcome(of: error) }
+        }
+        self.attempt = attempt
+        defer {
+            self.attempt = nil
+            stopTimeout()
+        }
+        return await withTaskCancellationHandler {
+            await attempt.value
+        } onCancel: {
+            attempt.cancel()
+        }
+    }
+
+    private func execute(
+        _ onWork: @Sendable () -> Void, _ onPublish: @Sendable () -> Void
+    ) async throws -> JobOutcome {
+        try checkRoot()
+        try SourceCheck(plan).check(when: "since it was planned")
+        if let task = plan.tasks.first(where: \.output.isCheck) { return try await check(task, onWork) }
+        let outdated = outdatedOutputs()
+        guard !outdated.create.isEmpty || !outdated.evaluate.isEmpty else { return .upToDate }
+        if let spaceShortage, !outdated.create.isEmpty {
+            throw JobFailure(spaceShortage, at: location, rule: .lowSpace)
+        }
+        let toCreate = try removingSkipped(outdated.create)
+        if toCreate.isEmpty, outdated.evaluate.isEmpty { return outcomeWithoutOutputs }
+        startTimeout()
+        let existing = try outdated.evaluate.map { try ExistingOutput($0.publisher, $0.digest, in: root) }
+        onWork()
+        if !existing.isEmpty { try await evaluate(existing) }
+        guard !toCreate.isEmpty else { return outcomeWithoutOutputs }
+        var unfinished: [UnfinishedOutput] = []
+        do {
+            for publisher in toCreate { unfinished.append(try unfinishedOutput(publisher)) }
+            let findings = try await write(unfinished)
+            stopTimeout()
+            // Not called after a failure: with `--fail-fast` no further jobs may start.
+            if findings.isAsExpected { onPublish() }
+            return try end(unfinished, findings)
+        } catch {
+            Self.discard(unfinished)
+            throw error
+        }
+    }
+
+    // MARK: Before the work
+
+    private func checkRoot() throws {
         for output in plan.outputs {
             guard let outside = output.files.first(where: { !root.contains($0) }) else { continue }
             throw JobFailure(
                 "the destination is outside of --root: \(outside)",
                 at: output.destinationLocation, rule: .destinationUnwritable)
         }
-        try SourceCheck(plan).check(when: "since it was planned")
-        if let task = plan.tasks.first(where: \.output.isCheck) { return check(task, onWork, completion) }
+    }
+
+    /// Returns the outputs that must be created and those whose expectations must be evaluated. Records the other ones
+    /// as up to date.
+    private func outdatedOutputs() -> (
+        create: [OutputPublisher], evaluate: [(publisher: OutputPublisher, digest: PlanDigest)]
+    ) {
         var (toCreate, toEvaluate): ([OutputPublisher], [(OutputPublisher, PlanDigest)]) = ([], [])
         for task in plan.tasks {
             guard var publisher = OutputPublisher(task: task, sources: sources, state: state) else {
@@ -174,12 +199,14 @@ final class JobExecutor: @unchecked Sendable {
             case .unevaluated, .other: toCreate.append(publisher)
             }
         }
-        guard !toCreate.isEmpty || !toEvaluate.isEmpty else { return completion(.upToDate) }
-        if let spaceShortage, !toCreate.isEmpty {
-            throw JobFailure(spaceShortage, at: location, rule: .lowSpace)
-        }
+        return (toCreate, toEvaluate)
+    }
+
+    /// Returns the publishers whose destinations are free or may be replaced. Throws if all outputs of the job are
+    /// skipped.
+    private func removingSkipped(_ publishers: [OutputPublisher]) throws -> [OutputPublisher] {
         var skips: [SkippedOutput] = []
-        toCreate = try toCreate.filter { publisher in
+        let remaining = try publishers.filter { publisher in
             do {
                 for part in publisher.parts { _ = try part.replacesExisting() }
                 return true
@@ -190,129 +217,77 @@ final class JobExecutor: @unchecked Sendable {
             }
         }
         if let first = skips.first, skips.count == plan.outputs.count { throw first }
-        if toCreate.isEmpty, toEvaluate.isEmpty { return completion(outcomeWithoutOutputs) }
-        startTimeout()
-        let remaining = toCreate
-        guard !toEvaluate.isEmpty else {
-            onWork()
-            return try create(remaining, onPublish, completion)
-        }
-        try evaluate(toEvaluate, onWork) { @Sendable failure in
-            if let failure { return completion(self.outcome(of: failure)) }
-            if remaining.isEmpty { return completion(self.outcomeWithoutOutputs) }
-            do {
-                try self.create(remaining, onPublish, completion)
-            } catch {
-                completion(self.outcome(of: error))
-            }
-        }
+        return remaining
     }
 
-    /// Starts the work that creates outputs of the plan.
-    private func create(
-        _ toCreate: [OutputPublisher], _ onPublish: @escaping @Sendable () -> Void,
-        _ completion: @escaping @Sendable (JobOutcome) -> Void
-    ) throws {
-        for publisher in toCreate {
-            try publisher.makeFolder()
-            let reused = state?.reusableRenditions(of: publisher.task) ?? [:]
-            let tasks = publisher.task.written.filter { $0.output.id.flatMap { reused[$0] } == nil }
-            let files = try tasks.map { _ in
-                try TemporaryFile(destination: publisher.destination, in: root)
-            }
-            unfinishedOutputs.append(
-                UnfinishedOutput(publisher: publisher, tasks: tasks, files: files, reused: reused))
-        }
-        let created = Set(unfinishedOutputs.flatMap(\.tasks).map(\.output.id))
-        let plan = plan(of: toCreate).expanded.only { created.contains($0.id) }
-        guard !plan.outputs.isEmpty else {
-            onPublish()
-            timer?.cancel()
-            return completion(end(.finished(WorkFindings(outputs: []))))
-        }
+    /// Creates the temporary files of an output.
+    private func unfinishedOutput(_ publisher: OutputPublisher) throws -> UnfinishedOutput {
+        try publisher.makeFolder()
+        let reused = state?.reusableRenditions(of: publisher.task) ?? [:]
+        let tasks = publisher.task.written.filter { $0.output.id.flatMap { reused[$0] } == nil }
+        let files = try tasks.map { _ in try TemporaryFile(destination: publisher.destination, in: root) }
+        return UnfinishedOutput(publisher: publisher, tasks: tasks, files: files, reused: reused)
+    }
+
+    private static func discard(_ unfinished: [UnfinishedOutput]) {
+        for file in unfinished.flatMap(\.files) { file.discard() }
+    }
+
+    // MARK: Work
+
+    /// Writes and verifies the temporary files.
+    private func write(_ unfinished: [UnfinishedOutput]) async throws -> WorkFindings {
+        let created = Set(unfinished.flatMap(\.tasks).map(\.output.id))
+        let plan = plan(of: unfinished.map(\.publisher)).expanded.only { created.contains($0.id) }
+        // All renditions of a package may be reused.
+        guard !plan.outputs.isEmpty else { return WorkFindings(outputs: []) }
         let scratch =
-            plan.hasTwoPasses ? try TemporaryFile(destination: toCreate[0].destination, in: root) : nil
+            plan.hasTwoPasses
+            ? try TemporaryFile(destination: unfinished[0].publisher.destination, in: root) : nil
+        defer { scratch?.discard() }
         var order = WorkOrder(
-            plan: plan, outputs: unfinishedOutputs.flatMap(\.files), scratch: scratch,
-            makesPreview: makesPreview)
+            plan: plan, outputs: unfinished.flatMap(\.files), scratch: scratch, makesPreview: makesPreview,
+            monitor: monitor)
         order.sharesProcessors = sharesProcessors
         // The timeout doesn't include the creation of preview images.
-        order.onChecked = { @Sendable in self.queue.async { @Sendable in self.timer?.cancel() } }
-        let work = performer.perform(order) { @Sendable outcome in
-            // Not called after a failure: with `--fail-fast` no further jobs may start.
-            if case .finished(let findings) = outcome, findings.isAsExpected { onPublish() }
-            self.queue.async { @Sendable in
-                self.timer?.cancel()
-                scratch?.discard()
-                completion(self.end(outcome))
-            }
+        order.onChecked = { @Sendable _ in
+            self.executor.queue.async { @Sendable in self.assumeIsolated { $0.stopTimeout() } }
         }
-        attach(work)
+        return try await perform(order)
+    }
+
+    /// Evaluates the current expectations of existing outputs that the same plan created. Throws if one isn't met.
+    private func evaluate(_ existing: [ExistingOutput]) async throws {
+        var order = WorkOrder(
+            plan: plan(of: existing.map(\.publisher)), outputs: existing.map(\.file), scratch: nil,
+            monitor: monitor)
+        order.onlyEvaluates = true
+        let findings = try await perform(order)
+        if let failure = failure(of: findings, keptNote: { _ in "; the output of an earlier run is kept" }) {
+            throw failure
+        }
+        for output in existing {
+            let destination = output.publisher.destination
+            guard output.file.isAt(destination), output.file.fingerprint == output.fingerprint else {
+                throw JobFailure(
+                    "the output changed while its expectations were evaluated: \(destination)",
+                    at: output.publisher.task.output.destinationLocation, rule: .destinationExists)
+            }
+            state?.expectationsMet(output.publisher.task, output.digest)
+        }
     }
 
     private func plan(of publishers: [OutputPublisher]) -> JobPlan {
         plan.only { output in publishers.contains { $0.task.output.id == output.id } }
     }
 
-    func attach(_ work: any WorkHandle) {
-        let isCancelled = running.withLock { running in
-            running.work = work
-            return running.isCancelled
-        }
-        if isCancelled { work.cancel() }
-    }
-
-    /// Evaluates the current expectations of existing outputs that the same plan created. `completion` is called on
-    /// `queue` with the error if an expectation isn't met, or with nil.
-    private func evaluate(
-        _ evaluated: [(publisher: OutputPublisher, digest: PlanDigest)], _ onWork: @Sendable () -> Void,
-        _ completion: @escaping @Sendable ((any Error)?) -> Void
-    ) throws {
-        let files = try evaluated.map {
-            try TemporaryFile(published: $0.publisher.destination, in: root)
-        }
-        let fingerprints = files.map(\.fingerprint)
-        onWork()
-        var order = WorkOrder(plan: plan(of: evaluated.map(\.publisher)), outputs: files, scratch: nil)
-        order.onlyEvaluates = true
-        let work = performer.perform(order) { @Sendable outcome in
-            self.queue.async { @Sendable in
-                do {
-                    try self.end(evaluation: outcome)
-                    for (index, (publisher, digest)) in evaluated.enumerated() {
-                        let destination = publisher.destination
-                        guard files[index].isAt(destination),
-                            files[index].fingerprint == fingerprints[index]
-                        else {
-                            throw JobFailure(
-                                "the output changed while its expectations were evaluated: \(destination)",
-                                at: publisher.task.output.destinationLocation, rule: .destinationExists)
-                        }
-                        self.state?.expectationsMet(publisher.task, digest)
-                    }
-                    completion(nil)
-                } catch {
-                    completion(error)
-                }
-            }
-        }
-        attach(work)
-    }
-
-    private func end(evaluation: WorkOutcome) throws {
-        let findings = try findings(of: evaluation)
-        if let failure = failure(of: findings, keptNote: { _ in "; the output of an earlier run is kept" }) {
-            throw failure
-        }
-    }
-
-    /// Returns the findings of completed work; throws its failure, or `CancellationError`.
-    func findings(of outcome: WorkOutcome) throws -> WorkFindings {
-        switch outcome {
+    /// Has an order performed. Throws the failure of the work, or `CancellationError`.
+    func perform(_ order: WorkOrder) async throws -> WorkFindings {
+        switch await performer.perform(order) {
         case .cancelled: throw CancellationError()
         case .failed(let failure): throw failure
         case .finished(let findings):
-            if isCancelled { throw CancellationError() }
+            try Task.checkCancellation()
             return findings
         }
     }
@@ -344,47 +319,68 @@ final class JobExecutor: @unchecked Sendable {
         return failure
     }
 
-    /// Starts the timer of the job's `timeout`. Called on `queue`.
+    // MARK: Timeout
+
+    /// Starts the job's `timeout`, which cancels the attempt.
     func startTimeout() {
         guard let timeout = plan.scheduling.timeout else { return }
-        let timer = DispatchSource.makeTimerSource(queue: queue)
+        let timer = DispatchSource.makeTimerSource(queue: executor.queue)
         timer.schedule(deadline: .now() + timeout.seconds)
-        timer.setEventHandler { @Sendable in
-            self.running.withLock { $0.hasTimedOut = true }
-            self.cancel()
-        }
+        timer.setEventHandler { @Sendable in self.assumeIsolated { $0.timeOut() } }
         timer.activate()
         self.timer = timer
     }
 
-    private func end(_ outcome: WorkOutcome) -> JobOutcome {
-        do {
-            let findings = try findings(of: outcome)
-            let count = unfinishedOutputs.reduce(0) { $0 + $1.files.count }
-            guard findings.outputs.count == count else {
-                throw MediaError.internalError("\(findings.outputs.count) results for \(count) files")
-            }
-            // Discards these outputs if another process published the same ones in the meantime.
-            if findings.isAsExpected, unfinishedOutputs.flatMap(\.publisher.parts).allSatisfy(\.isUpToDate) {
-                discard()
-                return outcomeWithoutOutputs
-            }
-            let outputs = try publish(findings)
-            return outputs.isEmpty
-                ? outcomeWithoutOutputs
-                : .succeeded(JobResult(outputs: outputs, skipped: skipped, seconds: elapsed))
-        } catch {
-            discard()
-            return self.outcome(of: error)
-        }
+    func stopTimeout() {
+        timer?.cancel()
+        timer = nil
     }
 
-    private func discard() { for file in unfinishedOutputs.flatMap(\.files) { file.discard() } }
+    private func timeOut() {
+        hasTimedOut = true
+        attempt?.cancel()
+    }
+
+    // MARK: Outcome
+
+    /// Returns the outcome of an attempt that threw an error.
+    func outcome(of error: any Error) -> JobOutcome {
+        if hasTimedOut, let timeout = plan.scheduling.timeout {
+            return .failed(
+                JobFailure(
+                    "the job exceeded its timeout of \(timeout) s", at: plan.location, rule: .jobTimeout))
+        }
+        if Task.isCancelled || error is CancellationError { return .cancelled }
+        if let skipped = error as? SkippedOutput { return .skipped(skipped.reason) }
+        if let failure = error as? JobFailure { return .failed(failure) }
+        return .failed(
+            JobFailure(
+                "\(error)", at: location, kind: ErrorKind(error),
+                isTransient: TransientErrors.isTransient(error)))
+    }
+
+    /// Publishes the outputs, unless another process published the same ones in the meantime.
+    private func end(_ unfinished: [UnfinishedOutput], _ findings: WorkFindings) throws -> JobOutcome {
+        let count = unfinished.reduce(0) { $0 + $1.files.count }
+        guard findings.outputs.count == count else {
+            throw MediaError.internalError("\(findings.outputs.count) results for \(count) files")
+        }
+        if findings.isAsExpected, unfinished.flatMap(\.publisher.parts).allSatisfy(\.isUpToDate) {
+            Self.discard(unfinished)
+            return outcomeWithoutOutputs
+        }
+        let outputs = try publish(unfinished, findings)
+        return outputs.isEmpty
+            ? outcomeWithoutOutputs
+            : .succeeded(JobResult(outputs: outputs, skipped: skipped, seconds: elapsed))
+    }
 
     /// Returns the findings on each unfinished output, one for each of its files.
-    private func grouped(_ findings: WorkFindings) -> [[OutputFindings]] {
+    private static func grouped(_ findings: WorkFindings, by unfinished: [UnfinishedOutput])
+        -> [[OutputFindings]]
+    {
         var rest = findings.outputs[...]
-        return unfinishedOutputs.map { output in
+        return unfinished.map { output in
             defer { rest = rest.dropFirst(output.files.count) }
             return Array(rest.prefix(output.files.count))
         }
@@ -394,34 +390,36 @@ final class JobExecutor: @unchecked Sendable {
 
     /// Publishes all outputs or none. All other operations that can fail precede the first rename. If a later rename
     /// fails, the outputs already published are withdrawn.
-    private func publish(_ findings: WorkFindings) throws -> [OutputResult] {
+    private func publish(
+        _ unfinished: [UnfinishedOutput], _ findings: WorkFindings
+    ) throws -> [OutputResult] {
         try SourceCheck(plan).check(when: "while it was read")
-        let owners = unfinishedOutputs.flatMap { output in output.files.map { (output.publisher, $0) } }
+        let owners = unfinished.flatMap { output in output.files.map { (output.publisher, $0) } }
         let failure = failure(of: findings) { index in
             guard keepsFailed else { return nil }
             return owners[index].0.keep(owners[index].1)
         }
         if let failure { throw failure }
-        let written = zip(unfinishedOutputs, grouped(findings)).map { $0.written($1) }
+        let written = zip(unfinished, Self.grouped(findings, by: unfinished)).map { $0.written($1) }
         var parts: [(output: Int, publisher: OutputPublisher, item: any PublishableItem)] = []
-        for (index, output) in unfinishedOutputs.enumerated() {
-            if isCancelled { throw CancellationError() }
+        for (index, output) in unfinished.enumerated() {
+            try Task.checkCancellation()
             for part in try output.publisher.items(of: written[index], reusing: output.reused, in: root) {
                 parts.append((index, part.publisher, part.item))
             }
         }
         for index in parts.indices {
-            if isCancelled { throw CancellationError() }
+            try Task.checkCancellation()
             try parts[index].publisher.prepare(parts[index].item, written[parts[index].output])
         }
         let published = try TemporaryFile.publishTogether(parts.map(\.item)) { index, keepsReplaced in
             try parts[index].publisher.publish(parts[index].item, keepsReplaced: keepsReplaced)
         }
         for index in published { parts[index].publisher.recordSuccess(parts[index].item, seconds: elapsed) }
-        return unfinishedOutputs.indices.compactMap { index in
-            state?.succeeded(whole: unfinishedOutputs[index].publisher.task)
+        return unfinished.indices.compactMap { index in
+            state?.succeeded(whole: unfinished[index].publisher.task)
             let items = published.map { parts[$0] }.filter { $0.output == index }.map(\.item)
-            let output = unfinishedOutputs[index]
+            let output = unfinished[index]
             return items.isEmpty
                 ? nil : output.publisher.result(items, written[index], reusing: output.reused.values)
         }

@@ -1,7 +1,6 @@
 internal import ExactStrings
 internal import CLinux
 internal import Diagnostics
-internal import Dispatch
 internal import JobPlan
 internal import LibAV
 internal import Locking
@@ -9,14 +8,15 @@ package import Media
 internal import FileSystem
 internal import Publishing
 
-/// The work of one job: executes the tasks of its graph, each after its dependencies.
-///
-/// Unchecked `Sendable`: mutable state is accessed on `queue` only, or is protected by a mutex.
-package final class JobWork: WorkHandle, @unchecked Sendable {
+/// The work of one job: executes the tasks of its graph, each after its dependencies. Runs on its own queue, which the
+/// tasks block.
+package actor JobWork {
+    private let executor = QueueExecutor(label: "tandem.job")
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+
     private let order: WorkOrder
     private let environment: MediaEnvironment
-    private var plan: JobPlan { order.plan }
-    private let queue = DispatchQueue(label: "tandem.job")
+    private nonisolated var plan: JobPlan { order.plan }
 
     private struct Running {
         var session: ReencodeSession?
@@ -28,13 +28,9 @@ package final class JobWork: WorkHandle, @unchecked Sendable {
     }
     private let graph: WorkGraph
     private let longTaskCount: Int
-    /// Indices of completed tasks in the graph; accessed on `queue` only.
-    private var completedTasks: Set<Int> = []
-    /// First-pass statistics of each input, kept until its second pass has ended; accessed on `queue` only.
+    /// First-pass statistics of each input, kept until its second pass has ended.
     private var passes: [Int: (files: PassFiles, tracks: [TrackIndex: EncoderPass])] = [:]
-    /// Completion handler, which is called once; accessed on `queue` only.
-    private var completion: (@Sendable (WorkOutcome) -> Void)?
-    /// Results of loudness measurements by track; accessed on `queue` only.
+    /// Results of loudness measurements by track.
     private var loudness: [TrackIndex: LoudnessNormalizer.Result] = [:]
     private struct Written {
         var reports: [TrackReport]
@@ -42,43 +38,33 @@ package final class JobWork: WorkHandle, @unchecked Sendable {
         var stop: MediaTime?
         var recorder: SegmentRecorder?
     }
-    /// Media files that are written but not verified yet, by output index; accessed on `queue` only.
+    /// Media files that are written but not verified yet, by output index.
     private var writtenOutputs: [Int: Written] = [:]
-    /// Findings on complete outputs, by output index; accessed on `queue` only.
+    /// Findings on complete outputs, by output index.
     private var findingsByOutput: [Int: OutputFindings] = [:]
     private let running = Guarded(Running())
     private let cancellation = Cancellation()
 
-    /// Called when the outputs are complete, before their previews are created.
-    private let onChecked: @Sendable (WorkFindings) -> Void
-
     /// Creates the work. Sources and unfinished outputs are opened in `environment`.
-    package init(
-        _ order: WorkOrder, in environment: MediaEnvironment,
-        onChecked: @escaping @Sendable (WorkFindings) -> Void = { _ in }
-    ) {
+    package init(_ order: WorkOrder, in environment: MediaEnvironment) {
         self.order = order
         self.environment = environment
-        self.onChecked = onChecked
         graph = order.plan.workGraph(onlyEvaluates: order.onlyEvaluates)
         longTaskCount = max(1, graph.nodes.count(where: \.task.isLong))
     }
 
-    /// Starts the work. `completion` is called once, on a private queue.
-    package func start(completion: @escaping @Sendable (WorkOutcome) -> Void) {
-        queue.async { @Sendable in
-            self.completion = completion
-            self.configureAllocator()
-            self.advance()
+    /// Executes the work, once. Cancelling the task cancels the current step.
+    package func run() async -> WorkOutcome {
+        order.monitor.beginMeasuring { self.progress }
+        defer { order.monitor.endMeasuring() }
+        return await withTaskCancellationHandler {
+            await execute()
+        } onCancel: {
+            cancellation.cancel()
         }
     }
 
-    /// Cancels the current step. `completion` is still called.
-    package func cancel() {
-        cancellation.cancel()
-    }
-
-    package var progress: WorkProgress {
+    private nonisolated var progress: WorkProgress {
         let (session, outputWork, input, completedLongTasks) = running.withLock {
             ($0.session, $0.outputWork, $0.input, $0.completedLongTasks)
         }
@@ -116,53 +102,32 @@ package final class JobWork: WorkHandle, @unchecked Sendable {
         if order.ownsProcess { tandem_tune_allocator(isCopy ? 1 : 0) }
     }
 
-    /// Executes the tasks that can start, one after another: concurrent tasks would add up their memory use. A task
-    /// that continues asynchronously calls this function again when it has ended.
-    private func advance() {
-        var current: Int?
-        do {
-            while let index = graph.next(done: completedTasks) {
-                current = index
-                guard try perform(graph.nodes[index].task, at: index) else { return }
-                end(index)
+    /// Executes the tasks one after another: concurrent tasks would add up their memory use.
+    private func execute() async -> WorkOutcome {
+        configureAllocator()
+        defer { passes = [:] }
+        var completed: Set<Int> = []
+        while let index = graph.next(done: completed) {
+            let task = graph.nodes[index].task
+            do { try await perform(task) } catch { return outcome(of: error, in: index) }
+            completed.insert(index)
+            running.withLock { running in
+                (running.session, running.outputWork) = (nil, nil)
+                if task.isLong { running.completedLongTasks += 1 }
             }
-            current = nil
-            finish(.finished(try findings()))
-        } catch {
-            finish(outcome(of: error, in: current))
         }
+        do { return .finished(try findings()) } catch { return outcome(of: error, in: nil) }
     }
 
-    private func end(_ index: Int) {
-        completedTasks.insert(index)
-        let isLong = graph.nodes[index].task.isLong
-        running.withLock { running in
-            (running.session, running.outputWork) = (nil, nil)
-            if isLong { running.completedLongTasks += 1 }
-        }
-    }
-
-    private func finish(_ outcome: WorkOutcome) {
-        passes = [:]
-        completion.take()?(outcome)
-    }
-
-    /// Executes a task. Returns true if it is done, and false if it continues asynchronously.
-    private func perform(_ task: WorkTask, at index: Int) throws -> Bool {
+    private func perform(_ task: WorkTask) async throws {
         switch task {
-        case .measure(let output, let track):
-            try measure(TrackIndex(output: output, track: track))
-        case .firstPass(let input):
-            try runFirstPass(at: input, index)
-            return false
-        case .encode(let input):
-            try encode(input, index)
-            return false
+        case .measure(let output, let track): try measure(TrackIndex(output: output, track: track))
+        case .firstPass(let input): try await runFirstPass(at: input)
+        case .encode(let input): try await encode(input)
         case .produce(let output): try runOutputWork(output)
         case .verify(let output): try verify(output)
         case .evaluate(let output): try evaluate(output)
         }
-        return true
     }
 
     private func builder(_ input: Int) -> SessionBuilder {
@@ -183,67 +148,54 @@ package final class JobWork: WorkHandle, @unchecked Sendable {
             sampleRate: encoder.sampleRate)
     }
 
-    private func runFirstPass(at input: Int, _ index: Int) throws {
+    private func runFirstPass(at input: Int) async throws {
         guard let scratch = order.scratch else {
             throw MediaError.internalError("two passes without a scratch file")
         }
         let files = try PassFiles()
         let first = try builder(input).buildFirstPass(scratch: scratch, files: files)
-        try run(first.session, of: input, index) {
-            // Frees the disk space of the scratch file for the output.
-            scratch.empty()
-            var tracks: [TrackIndex: EncoderPass] = [:]
-            for (trackIndex, input) in zip(first.tracks, first.session.writer.inputs) {
-                let track = self.plan.outputs[trackIndex.output].tracks[trackIndex.track]
-                if case .encode(let encoding) = track.action {
-                    try files.check(
-                        trackIndex, encoder: encoding.encoder.encoder, frames: input.appendedSamples)
-                }
-                tracks[trackIndex] = .second(
-                    statistics: files.path(of: trackIndex), text: input.passStatistics)
+        try await run(first.session, of: input)
+        // Frees the disk space of the scratch file for the output.
+        scratch.empty()
+        var tracks: [TrackIndex: EncoderPass] = [:]
+        for (trackIndex, input) in zip(first.tracks, first.session.writer.inputs) {
+            let track = plan.outputs[trackIndex.output].tracks[trackIndex.track]
+            if case .encode(let encoding) = track.action {
+                try files.check(trackIndex, encoder: encoding.encoder.encoder, frames: input.appendedSamples)
             }
-            self.passes[input] = (files, tracks)
+            tracks[trackIndex] = .second(
+                statistics: files.path(of: trackIndex), text: input.passStatistics)
         }
+        passes[input] = (files, tracks)
     }
 
-    private func encode(_ input: Int, _ index: Int) throws {
+    private func encode(_ input: Int) async throws {
         let builder = builder(input)
         let (session, recorders) = try builder.build(
             files: order.outputs, loudness: loudness, passes: passes[input]?.tracks ?? [:])
-        try run(session, of: input, index) {
-            self.passes[input] = nil
-            var (reports, evidence) = (session.reports[...], session.cutEvidence[...])
-            for (output, writer) in zip(builder.outputs, session.writers) {
-                let count = self.plan.outputs[output].tracks.count
-                self.writtenOutputs[output] = Written(
-                    reports: Array(reports.prefix(count)), evidence: Array(evidence.prefix(count)),
-                    stop: writer.stop, recorder: recorders[output])
-                (reports, evidence) = (reports.dropFirst(count), evidence.dropFirst(count))
-            }
+        try await run(session, of: input)
+        passes[input] = nil
+        var (reports, evidence) = (session.reports[...], session.cutEvidence[...])
+        for (output, writer) in zip(builder.outputs, session.writers) {
+            let count = plan.outputs[output].tracks.count
+            writtenOutputs[output] = Written(
+                reports: Array(reports.prefix(count)), evidence: Array(evidence.prefix(count)),
+                stop: writer.stop, recorder: recorders[output])
+            (reports, evidence) = (reports.dropFirst(count), evidence.dropFirst(count))
         }
     }
 
-    /// Runs a task's session. `body` is called when the session has completed.
-    private func run(
-        _ session: ReencodeSession, of input: Int, _ index: Int,
-        then body: @escaping @Sendable () throws -> Void
-    ) throws {
+    /// Runs a task's session to its end.
+    private func run(_ session: ReencodeSession, of input: Int) async throws {
         running.withLock { ($0.session, $0.input) = (session, input) }
         try cancellation.begin { session.cancel() }
-        session.start { @Sendable outcome in
-            self.queue.async { @Sendable in
-                do {
-                    switch outcome {
-                    case .cancelled: throw CancellationError()
-                    case .failed(let error): throw error
-                    case .completed: try body()
-                    }
-                    self.end(index)
-                } catch {
-                    return self.finish(self.outcome(of: error, in: index))
-                }
-                self.advance()
-            }
+        let outcome = await withCheckedContinuation { continuation in
+            session.start { @Sendable outcome in continuation.resume(returning: outcome) }
+        }
+        switch outcome {
+        case .cancelled: throw CancellationError()
+        case .failed(let error): throw error
+        case .completed: return
         }
     }
 
@@ -320,7 +272,7 @@ package final class JobWork: WorkHandle, @unchecked Sendable {
     private func findings() throws -> WorkFindings {
         var findings = WorkFindings(outputs: plan.outputs.indices.compactMap { findingsByOutput[$0] })
         guard order.makesPreview else { return findings }
-        onChecked(findings)
+        order.onChecked(findings)
         for (index, task) in plan.tasks.enumerated() where task.output.isMedia {
             let task = task.stopped(at: findings.outputs[index].stop)
             findings.outputs[index].preview = try PreviewMaker(

@@ -1,5 +1,6 @@
 package import JobPlan
 internal import LibAV
+internal import Locking
 package import Media
 package import Publishing
 package import Streaming
@@ -16,21 +17,21 @@ package struct WorkOrder: Sendable {
     package var makesPreview: Bool
     /// Whether the outputs already exist and only their expectations are evaluated.
     package var onlyEvaluates = false
-    /// Called when the outputs are complete, before their previews are created.
-    package var onChecked: @Sendable () -> Void = {}
+    /// Called with the findings when the outputs are complete, before their previews are created.
+    package var onChecked: @Sendable (WorkFindings) -> Void = { _ in }
     /// Whether other jobs may run at the same time. Work that needs more processor time in all if it is divided is then
     /// not divided.
     package var sharesProcessors = false
     /// Whether the process executes no other work at the same time.
     package var ownsProcess = false
-    /// Identity that distinguishes the order from others of the same worker.
-    package let identity = Identity()
-
-    package final class Identity: Sendable {}
+    /// Progress of the work, which the performer updates.
+    package let monitor: WorkMonitor
 
     package init(
-        plan: JobPlan, outputs: [TemporaryFile], scratch: TemporaryFile?, makesPreview: Bool = false
+        plan: JobPlan, outputs: [TemporaryFile], scratch: TemporaryFile?, makesPreview: Bool = false,
+        monitor: WorkMonitor = WorkMonitor()
     ) {
+        self.monitor = monitor
         self.plan = plan
         self.outputs = outputs
         self.scratch = scratch
@@ -91,18 +92,42 @@ package struct WorkProgress: Codable, Hashable, Sendable {
     }
 }
 
-package protocol WorkHandle: Sendable {
-    /// Cancels the work. Its completion is still called.
-    func cancel()
-    var progress: WorkProgress { get }
+/// The progress of a job's work. Its performer sets it; any thread reads it.
+package final class WorkMonitor: Sendable {
+    private struct State: Sendable {
+        var latest = WorkProgress()
+        /// Function that returns the current progress; nil if `latest` is current.
+        var measure: (@Sendable () -> WorkProgress)?
+    }
+    private let state = Guarded(State())
+
+    package init() {}
+
+    /// The current progress. After the end of the work, its last progress.
+    package var progress: WorkProgress {
+        let state = state.withLock { $0 }
+        return state.measure?() ?? state.latest
+    }
+
+    /// Sets the progress.
+    package func report(_ progress: WorkProgress) { state.withLock { $0.latest = progress } }
+
+    /// Calls `measure` for the progress until `endMeasuring`.
+    package func beginMeasuring(_ measure: @escaping @Sendable () -> WorkProgress) {
+        state.withLock { $0.measure = measure }
+    }
+
+    /// Releases the function of `beginMeasuring`.
+    package func endMeasuring() {
+        let latest = progress
+        state.withLock { ($0.measure, $0.latest) = (nil, latest) }
+    }
 }
 
 /// An executor of jobs' work, in this process or in workers.
 package protocol WorkPerformer: Sendable {
-    /// Starts the work. `completion` is called once, on any queue.
-    func perform(
-        _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
-    ) -> any WorkHandle
+    /// Executes the work. Cancelling the task cancels the work, which may nevertheless finish.
+    nonisolated(nonsending) func perform(_ order: WorkOrder) async -> WorkOutcome
     /// Returns true if a performer that has already probed the job's source is available, or if none has probed it.
     func isPrepared(for job: JobPlan) -> Bool
 }
@@ -119,23 +144,17 @@ package struct LocalPerformer: WorkPerformer {
     /// Creates a performer whose jobs access sources through `environment`.
     package init(_ environment: MediaEnvironment) { self.environment = environment }
 
-    package func perform(
-        _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
-    ) -> any WorkHandle {
+    package nonisolated(nonsending) func perform(_ order: WorkOrder) async -> WorkOutcome {
         // Unfinished outputs are read back through their descriptors, so access doesn't depend on the folders that the
         // environment allows.
         var environment = environment
         let lent = PassedDescriptors()
+        defer { lent.revoke() }
         for output in order.outputs { lent.add(output.descriptor, for: output.reopenPath) }
         environment.sources.descriptors = lent
         // A worker receives the same reduced plan.
         var reduced = order
         reduced.plan = order.plan.bare
-        let work = JobWork(reduced, in: environment) { @Sendable _ in order.onChecked() }
-        work.start { @Sendable outcome in
-            lent.revoke()
-            completion(outcome)
-        }
-        return work
+        return await JobWork(reduced, in: environment).run()
     }
 }

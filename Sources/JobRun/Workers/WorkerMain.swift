@@ -52,7 +52,7 @@ package enum WorkerMain {
 
     private enum CurrentTask {
         case idle
-        case work(JobWork)
+        case work(WorkMonitor, Task<Void, Never>)
         case probe
     }
 
@@ -87,7 +87,7 @@ package enum WorkerMain {
             let progress: WorkProgress
             switch task.withLock({ $0 }) {
             case .idle: return true
-            case .work(let job): progress = job.progress
+            case .work(let monitor, _): progress = monitor.progress
             case .probe: progress = WorkProgress()
             }
             return channel.send(WorkerMessage.Report.progress(progress, activity: Activity.count))
@@ -237,7 +237,7 @@ package enum WorkerMain {
                     switch order {
                     case .begin: continue
                     case .cancel:
-                        if case .work(let job) = current.task.withLock({ $0 }) { job.cancel() }
+                        if case .work(_, let job) = current.task.withLock({ $0 }) { job.cancel() }
                     case .images(let position, let count):
                         current.take(buffer.takeDescriptors(count), from: position)
                     case .work(let work): begin(work, buffer.takeDescriptors(), environment, channel, current)
@@ -290,20 +290,26 @@ package enum WorkerMain {
         order.ownsProcess = true
         order.onlyEvaluates = work.onlyEvaluates
         order.sharesProcessors = work.sharesProcessors
-        let job = JobWork(order, in: environment) { @Sendable findings in
+        order.onChecked = { @Sendable findings in
             if !channel.send(WorkerMessage.Report.checked(findings)) { _exit(0) }
             work.fault?.injectAfterOutput()
         }
-        current.task.withLock { $0 = .work(job) }
-        job.start { @Sendable outcome in
-            current.task.withLock { $0 = .idle }
-            current.images.withLock { $0 = nil }
-            requests.end()
-            lent.revoke()
-            for descriptor in descriptors.dropFirst(own) { close(descriptor) }
-            withExtendedLifetime((files, scratch)) {}
-            let outcome = work.fault?.altered(outcome) ?? outcome
-            if !channel.send(WorkerMessage.Report.done(outcome)) { _exit(0) }
+        let job = JobWork(order, in: environment)
+        // The task can only end after it is stored.
+        current.task.withLock { task in
+            task = .work(
+                order.monitor,
+                Task {
+                    let outcome = await job.run()
+                    current.task.withLock { $0 = .idle }
+                    current.images.withLock { $0 = nil }
+                    requests.end()
+                    lent.revoke()
+                    for descriptor in descriptors.dropFirst(own) { close(descriptor) }
+                    withExtendedLifetime((files, scratch)) {}
+                    let reported = work.fault?.altered(outcome) ?? outcome
+                    if !channel.send(WorkerMessage.Report.done(reported)) { _exit(0) }
+                })
         }
     }
 

@@ -113,15 +113,30 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         if !folder.isEmpty { try? FileManager.default.removeItem(atPath: folder) }
     }
 
-    /// Assigns the work to a worker (`WorkPerformer`).
-    package func perform(
-        _ order: WorkOrder, completion: @escaping @Sendable (WorkOutcome) -> Void
-    ) -> any WorkHandle {
-        let handle = PooledWork()
+    /// Executes the work in a worker (`WorkPerformer`). If the worker dies before it receives the order, another one is
+    /// tried.
+    package nonisolated(nonsending) func perform(_ order: WorkOrder) async -> WorkOutcome {
+        func failed(_ why: String) -> WorkOutcome {
+            .failed(JobFailure(why, at: order.plan.location, rule: .workerDied, isTransient: true))
+        }
         let fault: WorkerFault? = faults.next(for: order.plan.id)
-        assign(order, fault: fault, to: handle, attempt: 1, completion)
-        return handle
+        for _ in 0..<Self.maxDeliveries {
+            let worker: WorkerProcess
+            do {
+                worker = try take(for: order.plan.sourcePaths.first, network: order.plan.readsRemote)
+            } catch {
+                return failed("\(error)")
+            }
+            guard let outcome = await worker.perform(order, fault: fault) else { continue }
+            returnToPool(worker)
+            return outcome
+        }
+        return failed(Self.noWorkerStarts)
     }
+
+    /// Maximum number of workers to which an order is sent, if they exit before they receive it.
+    private static let maxDeliveries = 5
+    private static let noWorkerStarts = "workers exit before they start"
 
     /// Returns true if the worker that probed the job's source is idle, or if no worker has probed it
     /// (`WorkPerformer`).
@@ -137,7 +152,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     package func respond(to request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
         let name = request.path?.pathParts.last ?? "trial"
         var hasDied = false
-        for _ in 0..<5 {
+        for _ in 0..<Self.maxDeliveries {
             let fault: WorkerFault? = faults.next(for: name)
             let worker: WorkerProcess
             do {
@@ -146,15 +161,8 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
             } catch {
                 throw SourceProblem("\(error)")
             }
-            let found = Guarded(WorkerProcess.ProbeEnding.notDelivered)
-            let ended = DispatchSemaphore(value: 0)
-            worker.probe(request, fault: fault) { @Sendable ending in
-                found.withLock { $0 = ending }
-                ended.signal()
-            }
-            ended.wait()
-            switch found.withLock({ $0 }) {
-            case .notDelivered: continue
+            switch Self.ending(of: { worker.probe(request, fault: fault, completion: $0) }) {
+            case .notDelivered, .done, .cancelled, .sandboxTested: continue
             case .died(_, byItself: true) where !hasDied:
                 // Another process may have killed the worker. If a second one dies as well, the source is assumed to be
                 // the cause.
@@ -164,7 +172,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
                     request.path == nil
                         ? "the worker that validated it died: \(why)"
                         : "the worker that probed it died: \(why)")
-            case .replied(let reply):
+            case .probed(let reply):
                 if let path = request.path {
                     workers.withLock { $0.workersByProbedPath[path.exact] = ObjectIdentifier(worker) }
                 }
@@ -175,40 +183,21 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
                 }
             }
         }
-        throw SourceProblem("workers exit before they start")
+        throw SourceProblem(Self.noWorkerStarts)
     }
 
-    /// Assigns an order to a worker. If the worker dies before it receives the order, another one is tried.
-    private func assign(
-        _ order: WorkOrder, fault: WorkerFault?, to handle: PooledWork, attempt: Int,
-        _ completion: @escaping @Sendable (WorkOutcome) -> Void
-    ) {
-        let worker: WorkerProcess
-        do {
-            let paths = order.plan.sourcePaths
-            worker = try take(for: paths.first, network: order.plan.readsRemote)
-        } catch {
-            return completion(
-                .failed(JobFailure("\(error)", at: order.plan.location, rule: .workerDied, isTransient: true))
-            )
+    /// Starts an assignment and blocks the caller until it has ended.
+    private static func ending(
+        of start: (_ completion: @escaping @Sendable (WorkerProcess.Ending) -> Void) -> Void
+    ) -> WorkerProcess.Ending {
+        let result = Guarded(WorkerProcess.Ending.notDelivered)
+        let ended = DispatchSemaphore(value: 0)
+        start { @Sendable ending in
+            result.withLock { $0 = ending }
+            ended.signal()
         }
-        handle.begin(worker, order.identity)
-        worker.perform(order, fault: fault) { @Sendable outcome in
-            guard let outcome else {
-                if attempt < 5 {
-                    return self.assign(order, fault: fault, to: handle, attempt: attempt + 1, completion)
-                }
-                return completion(
-                    .failed(
-                        JobFailure(
-                            "workers exit before they start", at: order.plan.location, rule: .workerDied,
-                            isTransient: true)))
-            }
-            handle.end()
-            self.returnToPool(worker)
-            completion(outcome)
-        }
-        handle.resendCancel(worker, order.identity)
+        ended.wait()
+        return result.withLock { $0 }
     }
 
     private func returnToPool(_ worker: WorkerProcess) {
@@ -273,55 +262,9 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     /// no worker can be started, or if it dies.
     package func testSandbox(from path: String, network: Bool = false) -> [SandboxFinding]? {
         guard let worker = try? take(for: nil, network: network) else { return nil }
-        let found = Guarded<[SandboxFinding]?>(nil)
-        let ended = DispatchSemaphore(value: 0)
-        worker.testSandbox(from: path) { @Sendable findings in
-            found.withLock { $0 = findings }
-            ended.signal()
-        }
-        ended.wait()
+        let ending = Self.ending { worker.testSandbox(from: path, completion: $0) }
         returnToPool(worker)
-        return found.withLock { $0 }
+        if case .sandboxTested(let findings) = ending { return findings }
+        return nil
     }
-}
-
-/// The handle of work that was assigned to a worker of the pool.
-private final class PooledWork: WorkHandle, Sendable {
-    private struct State: Sendable {
-        var worker: WorkerProcess?
-        /// Identity that distinguishes the work from later work of the same worker.
-        var order: WorkOrder.Identity?
-        var isCancelled = false
-        var hasEnded = false
-    }
-    private let state = Guarded(State())
-
-    /// Sets the worker. Called before the order is sent, so that even an immediate reply comes later.
-    func begin(_ worker: WorkerProcess, _ order: WorkOrder.Identity) {
-        state.withLock { state in
-            if !state.hasEnded { (state.worker, state.order) = (worker, order) }
-        }
-    }
-
-    /// Repeats a cancellation that was requested before the worker received the work.
-    func resendCancel(_ worker: WorkerProcess, _ order: WorkOrder.Identity) {
-        if state.withLock({ $0.isCancelled && !$0.hasEnded }) { worker.cancel(order) }
-    }
-
-    func end() {
-        state.withLock { state in
-            state.hasEnded = true
-            (state.worker, state.order) = (nil, nil)
-        }
-    }
-
-    func cancel() {
-        let (worker, order) = state.withLock { state in
-            state.isCancelled = true
-            return (state.worker, state.order)
-        }
-        if let worker, let order { worker.cancel(order) }
-    }
-
-    var progress: WorkProgress { state.withLock { $0.worker }?.progress ?? WorkProgress() }
 }

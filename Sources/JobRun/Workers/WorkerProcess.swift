@@ -29,6 +29,7 @@ final class WorkerProcess: @unchecked Sendable {
         var gracePeriod = 3.0
     }
 
+    /// The end of an assignment.
     enum Ending: Sendable {
         case sandboxTested([SandboxFinding])
         case done(WorkOutcome)
@@ -36,14 +37,18 @@ final class WorkerProcess: @unchecked Sendable {
         /// The worker exited, or the supervisor killed it.
         case died(String, byItself: Bool)
         case cancelled
+        /// The worker didn't receive the order, which can be assigned to another one.
+        case notDelivered
     }
 
-    struct Task {
+    /// The current task of the worker.
+    struct Assignment {
+        /// Function that receives the ending, once.
         let completion: @Sendable (Ending) -> Void
         /// Output files, kept open until the task has ended; empty for a check and for a probe.
         let outputs: [TemporaryFile]
-        /// Identity of the work order; nil for a probe.
-        var order: WorkOrder.Identity?
+        /// Monitor of the work order, which also identifies it; nil for a probe.
+        var monitor: WorkMonitor?
         /// Whether the task is short: a dry open of settings, or a sandbox test.
         var isTrial = false
         /// Files that the worker may request.
@@ -54,7 +59,7 @@ final class WorkerProcess: @unchecked Sendable {
         /// Number of tracks of each output.
         var tracks: [Int] = []
         var makesPreview = false
-        var onChecked: @Sendable () -> Void = {}
+        var onChecked: @Sendable (WorkFindings) -> Void = { _ in }
         /// Findings, once the outputs are complete.
         var findings: WorkFindings?
         var isCancelled = false
@@ -75,12 +80,11 @@ final class WorkerProcess: @unchecked Sendable {
     private var timer: (any DispatchSourceTimer)?
     private var buffer = MessageBuffer()
     private var recentErrorOutput: [UInt8] = []
-    var task: Task?
+    var assignment: Assignment?
     var isDead = false
     private var isReaped = false
     /// Reason why the supervisor killed the worker; nil if it didn't.
     private var killReason: String?
-    let lastProgress = Guarded(WorkProgress())
     private let onReady: @Sendable (Int32) -> Void
     private let onDeath: @Sendable (WorkerProcess) -> Void
 
@@ -128,18 +132,16 @@ final class WorkerProcess: @unchecked Sendable {
         timer.activate()
     }
 
-    var progress: WorkProgress { lastProgress.withLock { $0 } }
-
-    /// Cancels the work on an order. The worker is killed if it doesn't end within the grace period. Later work isn't
-    /// affected.
-    func cancel(_ order: WorkOrder.Identity) {
+    /// Cancels the order with a monitor. The worker is killed if it doesn't end within the grace period. Other orders
+    /// aren't affected.
+    func cancel(_ order: WorkMonitor) {
         queue.async { @Sendable in
-            guard self.task?.order === order, self.task?.isCancelled == false else { return }
-            self.task?.isCancelled = true
+            guard self.assignment?.monitor === order, self.assignment?.isCancelled == false else { return }
+            self.assignment?.isCancelled = true
             _ = self.channel.send(WorkerMessage.Order.cancel)
             let completed = self.completedTasks
             self.queue.asyncAfter(deadline: .now() + self.limits.gracePeriod) { @Sendable in
-                if self.task != nil, self.completedTasks == completed {
+                if self.assignment != nil, self.completedTasks == completed {
                     self.kill("it didn't exit after it was cancelled")
                 }
             }
@@ -211,51 +213,51 @@ final class WorkerProcess: @unchecked Sendable {
                 kill("it has another version: the program was replaced during the run")
             }
         case .progress(let progress, let activity):
-            lastProgress.withLock { $0 = progress }
-            if activity != task?.activity {
-                task?.activity = activity
-                task?.lastActivity = .now()
+            assignment?.monitor?.report(progress)
+            if activity != assignment?.activity {
+                assignment?.activity = activity
+                assignment?.lastActivity = .now()
             }
         case .requestFile(let position):
             if !sendImages(from: position) {
                 kill("protocol violation: it requested a file that doesn't belong to its source")
             }
         case .done(let outcome):
-            guard let task, task.order != nil else {
+            guard let assignment, assignment.monitor != nil else {
                 return kill("protocol violation: it reported the end of a job that it wasn't running")
             }
             guard
                 let outcome = ReplyValidator.validated(
-                    outcome, tracks: task.tracks, makesPreview: task.makesPreview)
+                    outcome, tracks: assignment.tracks, makesPreview: assignment.makesPreview)
             else { return kill("protocol violation: it sent an impossible report of its output") }
-            end(task, .done(outcome))
+            end(assignment, .done(outcome))
         case .checked(let findings):
-            guard let task, task.makesPreview,
+            guard let assignment, assignment.makesPreview,
                 case .finished(let validated)? = ReplyValidator.validated(
-                    .finished(findings), tracks: task.tracks, makesPreview: false)
+                    .finished(findings), tracks: assignment.tracks, makesPreview: false)
             else { return kill("protocol violation: it sent an impossible report of its output") }
-            self.task?.findings = validated
-            task.onChecked()
+            self.assignment?.findings = validated
+            assignment.onChecked(validated)
         case .probed(let reply):
-            guard let task, task.order == nil else {
+            guard let assignment, assignment.monitor == nil else {
                 return kill("protocol violation: it sent an unsolicited reply")
             }
             if case .response(let response) = reply, !ReplyValidator.isValid(response) {
                 return kill("protocol violation: it sent an impossible report of a source")
             }
-            end(task, .probed(reply))
+            end(assignment, .probed(reply))
         case .sandboxTested(let findings):
-            guard let task, task.isTrial, findings.count <= 1000 else {
+            guard let assignment, assignment.isTrial, findings.count <= 1000 else {
                 return kill("protocol violation: it sent an unsolicited reply")
             }
-            end(task, .sandboxTested(findings))
+            end(assignment, .sandboxTested(findings))
         }
     }
 
-    private func end(_ task: Task, _ ending: Ending) {
-        self.task = nil
+    private func end(_ assignment: Assignment, _ ending: Ending) {
+        self.assignment = nil
         completedTasks += 1
-        task.completion(ending)
+        assignment.completion(ending)
     }
 
     private func readErrorOutput(_ descriptor: Int32) {
@@ -275,19 +277,20 @@ final class WorkerProcess: @unchecked Sendable {
 
     /// Checks the worker's memory, the task's duration and its activity.
     private func checkLimits() {
-        guard let task else { return }
+        guard let assignment else { return }
         if let limit = limits.memory, let used = residentMemory, used > limit {
             return kill("it used \(used >> 20) MiB of memory; the limit is \(limit >> 20) MiB")
         }
-        let elapsed = Double(DispatchTime.now().uptimeNanoseconds - task.begun.uptimeNanoseconds) / 1e9
-        if let maximum = task.maxDuration, elapsed > maximum {
+        let elapsed = Double(DispatchTime.now().uptimeNanoseconds - assignment.begun.uptimeNanoseconds) / 1e9
+        if let maximum = assignment.maxDuration, elapsed > maximum {
             return kill("it didn't finish within \(Int(maximum)) s")
         }
         let idleSeconds =
-            Double(DispatchTime.now().uptimeNanoseconds - task.lastActivity.uptimeNanoseconds) / 1e9
+            Double(DispatchTime.now().uptimeNanoseconds - assignment.lastActivity.uptimeNanoseconds) / 1e9
         if idleSeconds
-            > (task.isTrial
-                ? limits.trialTimeout : task.order == nil ? limits.probeStallTimeout : limits.stallTimeout)
+            > (assignment.isTrial
+                ? limits.trialTimeout
+                : assignment.monitor == nil ? limits.probeStallTimeout : limits.stallTimeout)
         {
             kill("it made no progress for \(Int(idleSeconds)) s")
         }
@@ -321,22 +324,22 @@ final class WorkerProcess: @unchecked Sendable {
         errorSource?.cancel()
         let ending = reap()
         onDeath(self)
-        guard let task else { return }
-        self.task = nil
-        if task.isCancelled { return task.completion(.cancelled) }
+        guard let assignment else { return }
+        self.assignment = nil
+        if assignment.isCancelled { return assignment.completion(.cancelled) }
         let lines = String(decoding: recentErrorOutput, as: UTF8.self).split(separator: "\n").suffix(3)
         let lastOutput = lines.isEmpty ? "" : "; its last output: " + lines.joined(separator: " / ")
         let why = "\(killReason ?? ending)\(lastOutput)"
         // The output is complete; only its preview is missing, so the job succeeds.
-        if var findings = task.findings {
+        if var findings = assignment.findings {
             for index in findings.outputs.indices {
                 var preview = JobPreview()
                 preview.problems = ["the worker died while it inspected the output: \(why)"]
                 findings.outputs[index].preview = preview
             }
-            return task.completion(.done(.finished(findings)))
+            return assignment.completion(.done(.finished(findings)))
         }
-        task.completion(.died(why, byItself: killReason == nil))
+        assignment.completion(.died(why, byItself: killReason == nil))
     }
 
     /// Reaps the process, once. Returns a description of its exit status.
