@@ -82,9 +82,7 @@ struct Tandem: AsyncParsableCommand {
         commandName: "tandem",
         abstract: "Validate, plan and run media jobs that a YAML file describes.",
         discussion: """
-            Exit status: 0 success; 1 a job failed; 3 error in a job file; 4 problem of the machine; \
-            5 only expectations failed; 64 usage error; \
-            130 interrupted; 143 terminated.
+            Exit status: \(RunStatus.listing).
             """,
         version: "tandem \(ProgramVersion.current) (FFmpeg \(LibraryVersions.ffmpeg))",
         subcommands: [

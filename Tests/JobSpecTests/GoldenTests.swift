@@ -52,14 +52,6 @@ import Testing
             "the schema is out of date; replace it by the output of `tandem schema`")
     }
 
-    @Test func referenceIsUpToDate() throws {
-        let checkedIn = try String(
-            contentsOfFile: TestPaths.repository + "/docs/reference.md", encoding: .utf8)
-        #expect(
-            ReferenceGenerator.reference() == checkedIn,
-            "the reference is out of date; replace it by the output of `tandem schema --reference`")
-    }
-
     /// Returns whether each file conforms to the schema according to Python's jsonschema; nil for files that can't be
     /// parsed. Scalars are resolved by YAML 1.2's rules, as in `tandem`.
     private func conformsToTheSchema(_ paths: [String]) throws -> [Bool?] {

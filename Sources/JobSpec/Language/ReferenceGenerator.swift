@@ -2,8 +2,9 @@ internal import LibAV
 
 /// Generator of the job language's reference in Markdown, from the tables that the decoder uses.
 package enum ReferenceGenerator {
-    /// Returns the complete page.
-    package static func reference() -> String {
+    /// Returns the complete page. `statuses` are the program's exit statuses in order of precedence, with their
+    /// meanings.
+    package static func reference(statuses: [(status: Int32, meaning: String)]) -> String {
         let text = """
             # The job language, version \(Language.version)
 
@@ -42,7 +43,7 @@ package enum ReferenceGenerator {
             sections += section(type)
             for key in type.keys { queue += mappings(in: key.type) }
         }
-        sections += ReferenceGrammar.text + filters + encoders + encoderOptions
+        sections += ReferenceGrammar.text(statuses: statuses) + filters + encoders + encoderOptions
         return text + contents(of: sections) + "\n" + sections
     }
 

@@ -42,26 +42,8 @@ enum ReferenceGrammar {
         ("asset.dir", "the source's folder", "in a job, after `asset`"),
     ]
 
-    /// Exit statuses in the order of precedence, with their meanings.
-    static let statuses = [
-        (130, "interrupted"), (143, "terminated"), (64, "wrong usage"),
-        (
-            3,
-            "the job files have errors, and no job was started. `validate`: errors of the files by themselves. `plan`: also errors that depend on the sources (missing source, no such track, range beyond the end, existing destination, collision, an expectation that can't be met). `run`: the errors of `validate`, collisions, and a destination that is a source"
-        ),
-        (
-            4,
-            "a problem of the machine: a missing encoder, state that can't be written, a required sandbox that is not available"
-        ),
-        (
-            1,
-            "a job failed or was rejected (source missing or damaged, destination exists, an expectation that can't be met, no space, timeout, crash); the other jobs ran"
-        ),
-        (5, "only expectations failed"),
-        (0, "success, also with warnings unless `--warnings-as-errors` is given"),
-    ]
-
-    static var text: String {
+    /// Returns the sections. `statuses` are the exit statuses in order of precedence, with their meanings.
+    static func text(statuses: [(status: Int32, meaning: String)]) -> String {
         """
 
         ## Values
@@ -106,7 +88,7 @@ enum ReferenceGrammar {
 
         The first one that applies:
 
-        \(table(["status", "means"], statuses.map { ["\($0.0)", $0.1] }))
+        \(table(["status", "means"], statuses.map { ["\($0.status)", $0.meaning] }))
         """
     }
 

@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Engine
 internal import JobSpec
 
 struct SchemaCommand: ParsableCommand {
@@ -8,5 +9,9 @@ struct SchemaCommand: ParsableCommand {
     @Flag(help: "Print the reference of the job language as Markdown.")
     var reference = false
 
-    func run() { Terminal.print(reference ? ReferenceGenerator.reference() : SchemaGenerator.schema()) }
+    func run() {
+        Terminal.print(
+            reference
+                ? ReferenceGenerator.reference(statuses: RunStatus.reference) : SchemaGenerator.schema())
+    }
 }
