@@ -59,10 +59,10 @@ import Testing
 
     @Test func statusIsTheWorstOutcomeOfJobsThatRan() {
         let unmet = failure("5 s instead of 6 s", .expectationFailed)
-        #expect(RunSession.status(of: []) == .succeeded)
-        #expect(RunSession.status(of: [.upToDate, .skipped("there is a file")]) == .succeeded)
-        #expect(RunSession.status(of: [unmet, .notRun("it waits")]) == .expectationFailed)
-        #expect(RunSession.status(of: [unmet, failure("no")]) == .jobFailed)
-        #expect(RunSession.status(of: [.cancelled]) == .jobFailed)
+        #expect(RunStatus(of: []) == .succeeded)
+        #expect(RunStatus(of: [.upToDate, .skipped("there is a file")]) == .succeeded)
+        #expect(RunStatus(of: [unmet, .notRun("it waits")]) == .expectationFailed)
+        #expect(RunStatus(of: [unmet, failure("no")]) == .jobFailed)
+        #expect(RunStatus(of: [.cancelled]) == .jobFailed)
     }
 }

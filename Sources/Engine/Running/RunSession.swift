@@ -1,163 +1,193 @@
 package import Diagnostics
-internal import FoundationEssentials
 internal import Glibc
 internal import JobPlan
 package import JobRun
 internal import JobSpec
-internal import LibAV
-internal import Media
+package import JobStages
 
-/// The execution of a runnable plan, from the first job to the reports.
-package struct RunSession: Sendable {
-    package let runnable: Pipeline.Runnable
-    /// Job files as loaded, before patterns were expanded.
-    package let set: JobFileSet
-    /// State of earlier runs, to which this run is added.
-    package let state: RunState
-    /// Pool of workers; nil if media are read in this process.
-    package let pool: WorkerPool?
-    /// Report and event files to write.
-    package let destinations: ReportDestinations
-    /// Saved plan that is executed; nil if the run created its plan.
-    package let saved: SavedPlan?
-    /// Whether warnings about outputs are errors.
-    package let strictness: Pipeline.Strictness
-    private let begun: Double
-
-    /// Creates a session with the start time of `unfinished`. No job is started.
-    package init(
-        _ runnable: Pipeline.Runnable, of set: JobFileSet, state: RunState, pool: WorkerPool?,
-        destinations: ReportDestinations, saved: SavedPlan?, strictness: Pipeline.Strictness,
-        following unfinished: UnfinishedRun
-    ) {
-        begun = unfinished.begun
-        self.runnable = runnable
-        self.set = set
-        self.state = state
-        self.pool = pool
-        self.destinations = destinations
-        self.saved = saved
-        self.strictness = strictness
-    }
-
-    package struct Result: Sendable {
-        /// Records of the jobs, in the order in which they ended.
-        package let records: [JobRecord]
-        /// Failures and warnings about outputs, with their locations.
-        package let details: DiagnosticSink
-        package let status: RunStatus
-        /// Report as written to `--report`.
-        package let report: RunReport
-        /// Messages for the user, such as about files that could not be written.
-        package let messages: [String]
-    }
-
-    /// Runs the jobs, displays their progress and writes the reports. `onStart` is called directly before the first job
-    /// can start; signals before that end the process.
-    /// - Throws: An environment error if the state can't be written. No job has been started in this case.
-    package func run(
-        _ policy: RunPolicy, display: ProgressDisplay, events: EventWriter?, signals: SignalWatch,
-        onStart: () -> Void
-    ) async throws(EngineError) -> Result {
-        // With SIGPIPE ignored, writing to a closed pipe fails with an error instead of ending the process.
-        signal(SIGPIPE, SIG_IGN)
-        signal(SIGXFSZ, SIG_IGN)
-        var policy = policy
-        if let pool { policy.passStatisticsFolder = pool.folder }
-        policy.maxPreviews = destinations.wantsPreviews ? HTMLRenderer.maxPreviews : 0
-        try StateLocation.convertingErrors { () throws(StateError) in try state.begin() }
-        let runner = runnable.runner(
-            policy, state: state,
-            performer: pool ?? LocalPerformer(MediaEnvironment(sources: set.access.sources)),
-            observer: ObserverGroup([display] + (events.map { [$0] } ?? [])))
-        onStart()
-        signals.handle(
-            SignalWatch.Handlers(
-                onFirstInterrupt: {
-                    display.printLine(
-                        "interrupted: running jobs finish, and no further job starts; interrupt again to cancel them"
-                    )
-                    runner.stopAdmitting()
-                }, onCancel: { runner.cancel() }))
-        let planned = runnable.planned
-        events?.begin(planned.plan, files: set.files.map(\.path), runner: runner)
-        display.begin(runner)
-        let records = state.withWarnings(await runner.run())
-        pool?.dismiss()
-        let ranges = JobRanges(records.contains { !$0.warnings.isEmpty } ? planned.files : [])
-        let details = display.end(records, refusals: planned.plan.refusals, location: ranges.range)
-        return finish(records, details, events, signals.status)
-    }
-
-    /// Writes event and report files, and records the end of the run in the state.
-    private func finish(
-        _ records: [JobRecord], _ details: DiagnosticSink, _ events: EventWriter?, _ signal: RunStatus?
-    ) -> Result {
-        var messages: [String] = []
-        var status = signal ?? Self.status(of: records.map(\.outcome))
-        let warned = records.count { !$0.warnings.isEmpty }
-        if status == .succeeded, strictness.warningsAreErrors, warned > 0 {
-            messages.append(
-                "error: \(counted(warned, "job")) with warnings, which are errors with --warnings-as-errors"
-            )
-            status = .jobFailed
-        }
-        var report = RunReport(
-            records, files: set.files.map(\.path), begun: begun,
-            seconds: Date().timeIntervalSince1970 - begun, status: status.reportStatus)
-        var previews = HTMLRenderer.previews(of: records)
-        if destinations.wantsReport {
-            state.complete(
-                &report, previews: &previews, limit: destinations.wantsPreviews ? HTMLRenderer.maxPreviews : 0
-            )
-        }
-        messages += state.end(records, status: report.status).map {
-            "warning: \($0); the next run may repeat finished jobs"
-        }
-        var problems = destinations.write(report, previews: previews)
-        if let problem = events?.end(records, status: report.status) {
-            problems.append("error: the events can't be written: \(problem)")
-        }
-        if let folder = saved?.folder, let shard = saved?.file.shard?.index {
-            do throws(ShardFolder.Problem) {
-                try folder.write(report, previews: previews, ofShard: shard)
-            } catch {
-                problems.append("error: \(error)")
-            }
-        }
-        if !problems.isEmpty, status == .succeeded { status = .environment }
-        return Result(
-            records: records, details: details, status: status, report: report, messages: messages + problems)
-    }
-
-    /// Returns the status of a run with the given outcomes. Jobs that were not started are ignored, because the failure
-    /// of their dependency counts.
-    static func status(of outcomes: [JobOutcome]) -> RunStatus {
-        let bad = outcomes.filter { !$0.isSuccess }
-        if bad.isEmpty { return .succeeded }
-        var hasFailedExpectation = false
-        for outcome in bad {
-            switch outcome {
-            case .failed(let failure) where failure.rule == .expectationFailed: hasFailedExpectation = true
-            case .notRun: continue
-            default: return .jobFailed
-            }
-        }
-        return hasFailedExpectation ? .expectationFailed : .jobFailed
-    }
+/// The output of a run on the command line.
+package protocol RunOutput: Sendable {
+    /// Whether diagnostics are printed once, at the end of the run, because programs read them.
+    var hasSingleResult: Bool { get }
+    /// Receives the job files, before any other call.
+    func filesLoaded(_ set: JobFileSet)
+    /// Prints diagnostics. `annotates`: whether annotations of GitHub Actions may be added to text.
+    func report(_ diagnostics: DiagnosticSink, of set: JobFileSet, annotates: Bool) throws
+    /// Prints a message, which may contain untrusted text.
+    func printLine(_ line: String)
+    /// Receives the report and all diagnostics of a run that has executed its jobs.
+    func ended(_ report: RunReport, _ diagnostics: DiagnosticSink)
 }
 
-/// The locations of jobs in the job files, for warnings about their outputs.
-private struct JobRanges {
-    private let ranges: [JobKey: SourceRange]
+/// A run of job files, from loading to the reports, which `tandem run` executes. If it ends before the first job starts,
+/// reports are written nevertheless.
+package struct RunSession: Sendable {
+    private let options: RunOptions
+    private let output: any RunOutput
+    private let unfinished: UnfinishedRun
 
-    init(_ files: [JobFile]) {
-        ranges = Dictionary(
-            files.flatMap { file in
-                file.jobs.map { (JobKey(file: file.path, id: $0.id.value), $0.id.range) }
-            },
-            uniquingKeysWith: { first, _ in first })
+    /// Creates a session, whose run starts now.
+    package init(_ options: RunOptions, output: any RunOutput) {
+        self.options = options
+        self.output = output
+        unfinished = UnfinishedRun(options.destinations)
     }
 
-    func range(of record: JobRecord) -> SourceRange? { ranges[JobKey(file: record.file, id: record.id)] }
+    /// Loads, checks, plans and runs the job files, and writes the reports. Diagnostics of all stages are printed.
+    /// - Throws: `EngineError` if the run can't start or its state can't be written.
+    package func run() async throws -> RunStatus {
+        do {
+            return try await execute()
+        } catch let error as EngineError {
+            if error.status != .usage { end(error.status) }
+            throw error
+        } catch let rejection as Rejected {
+            end(rejection.status)
+            return rejection.status
+        }
+    }
+
+    /// The end of a run by diagnostics, which are already printed.
+    private struct Rejected: Error {
+        let status: RunStatus
+    }
+
+    /// Writes the reports of a run that has executed no job.
+    private func end(_ status: RunStatus) {
+        for message in unfinished.writeReports(status) { output.printLine(message) }
+    }
+
+    // MARK: Stages
+
+    private func execute() async throws -> RunStatus {
+        unfinished.setFiles(options.files)
+        let signals = try options.handlesSignals ? watchSignals() : nil
+        let (set, saved) = try load()
+        var found = set.diagnostics
+        let checked = try check(set, found)
+        // On a shared file system, the only record of finished jobs is the marks of their outputs.
+        let isShard = saved?.folder != nil
+        let locks = isShard ? [] : try options.state.lock(set, waits: options.waits)
+        defer { withExtendedLifetime(locks) {} }
+        let pool = try options.workers.pool(in: locks.first?.folder, set.access)
+        defer { pool?.close() }
+        // With few jobs, the first worker starts while the state is read, which saves much of the run's time. With many
+        // jobs, most may be up to date.
+        if set.files.reduce(0, { $0 + $1.jobs.count }) < Self.maxJobsForPrestart { pool?.prestart() }
+        let state =
+            isShard
+            ? RunState(isForced: options.isForced, environment: set.access.sources)
+            : try options.state.open(set, isForced: options.isForced)
+        let runnable = try plan(checked, set, saved, state, pool, &found)
+        let events = try openEvents(runnable)
+        try saved?.check(runnable.planned.plan)
+        try warn(runnable.planned.warnings, of: set, &found)
+        let execution = RunExecution(
+            runnable: runnable, set: set, state: state, pool: pool, saved: saved, options: options,
+            begun: unfinished.begun)
+        let result = try await execution.run(
+            events: events, signals: signals, onStart: unfinished.disableReports)
+        found.add(result.details)
+        if output.hasSingleResult { try output.report(found, of: set, annotates: true) }
+        for message in result.messages { output.printLine(message) }
+        output.ended(result.report, found)
+        options.workers.report(pool)
+        return result.status
+    }
+
+    private static let maxJobsForPrestart = 100
+
+    /// Handles signals. Until jobs run, a signal ends the process and its workers.
+    private func watchSignals() throws(EngineError) -> SignalWatch {
+        let exit = { @Sendable (number: Int32) in
+            { @Sendable in
+                end(.interrupted)
+                _exit(128 + number)
+            }
+        }
+        return try SignalWatch(
+            SignalWatch.Handlers(onFirstInterrupt: exit(SIGINT), onCancel: exit(SIGTERM)))
+    }
+
+    /// Reads the job files, and the saved plan if there is one, which must fit them.
+    private func load() throws(EngineError) -> (set: JobFileSet, saved: SavedPlan?) {
+        let access = try SourceAccess.granted(
+            root: options.root, isUntrusted: options.isUntrusted, allowsNetwork: options.allowsNetwork,
+            for: options.files)
+        var saved: SavedPlan?
+        if let path = options.plan {
+            saved = try SavedPlan(reading: path, shard: options.shard, beneath: access.root)
+        }
+        let set = JobFileSet(
+            files: saved?.file.files ?? options.files, variables: saved?.file.variables ?? options.variables,
+            access: access)
+        output.filesLoaded(set)
+        try saved?.check(set)
+        unfinished.setFiles(set.paths)
+        unfinished.setDiagnostics(set.diagnostics, in: set.files)
+        return (set, saved)
+    }
+
+    private func check(_ set: JobFileSet, _ found: DiagnosticSink) throws -> Pipeline.Checked {
+        let status = options.strictness.status(of: found)
+        if !output.hasSingleResult || status != nil {
+            try output.report(found, of: set, annotates: status != nil)
+        }
+        do throws(Pipeline.Rejection) {
+            return try set.loaded.checked(options.strictness)
+        } catch {
+            throw Rejected(status: error.status)
+        }
+    }
+
+    /// Opens encoders and plans the jobs.
+    private func plan(
+        _ checked: Pipeline.Checked, _ set: JobFileSet, _ saved: SavedPlan?, _ state: RunState,
+        _ pool: WorkerPool?, _ found: inout DiagnosticSink
+    ) throws -> Pipeline.Runnable {
+        let opened: Pipeline.Opened
+        do throws(Pipeline.Rejection) {
+            opened = try checked.opened(by: pool ?? set.access.prober)
+        } catch {
+            found.add(error.diagnostics)
+            unfinished.setDiagnostics(found, in: set.files)
+            try output.report(
+                output.hasSingleResult ? found : error.diagnostics, of: set, annotates: true)
+            throw Rejected(status: error.status)
+        }
+        let planned = opened.planned(
+            only: options.only, as: saved.flatMap { $0.file.shard == nil ? nil : $0.file.plan },
+            memory: saved == nil ? state : FullPlanMemory(state))
+        do throws(Pipeline.Rejection) {
+            return try planned.runnable()
+        } catch {
+            if !output.hasSingleResult { found = DiagnosticSink() }
+            found.add(error.diagnostics)
+            unfinished.setDiagnostics(found, in: set.files)
+            try output.report(found, of: set, annotates: true)
+            throw Rejected(status: error.status)
+        }
+    }
+
+    /// Opens the event file. Throws if a report would overwrite a file of the run.
+    private func openEvents(_ runnable: Pipeline.Runnable) throws(EngineError) -> EventWriter? {
+        let planned = runnable.planned
+        if let problem = options.destinations.problem(with: planned.plan, of: planned.files) {
+            unfinished.disableReports()
+            throw EngineError(.environment, problem)
+        }
+        return try options.destinations.eventWriter()
+    }
+
+    /// Prints the plan's warnings. If they count as errors, the run ends.
+    private func warn(_ warnings: DiagnosticSink, of set: JobFileSet, _ found: inout DiagnosticSink) throws {
+        guard warnings.hasWarnings else { return }
+        found.add(warnings)
+        let status = options.strictness.status(of: warnings)
+        if !output.hasSingleResult || status != nil {
+            try output.report(
+                output.hasSingleResult ? found : warnings, of: set, annotates: status != nil)
+        }
+        if let status { throw Rejected(status: status) }
+    }
 }

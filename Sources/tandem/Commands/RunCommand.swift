@@ -1,10 +1,7 @@
 internal import ArgumentParser
 internal import Diagnostics
 internal import Engine
-internal import Glibc
-internal import JobPlan
 internal import JobRun
-internal import JobSpec
 
 struct RunCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -101,155 +98,59 @@ struct RunCommand: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let unfinished = UnfinishedRun(outputs.destinations(events: eventArguments.events))
-        do {
-            try await carryOut(unfinished)
-        } catch let error as EngineError {
-            if error.status != .usage { end(unfinished, error.status) }
-            throw error
-        } catch let code as ExitCode {
-            if let status = RunStatus(rawValue: code.rawValue) { end(unfinished, status) }
-            throw code
-        }
+        if plan == nil { try spec.requireFiles() }
+        let session = RunSession(try options(), output: RunPrinter(reporting: reporting))
+        let status = try await session.run()
+        if status != .succeeded { throw ExitCode(status) }
     }
 
-    private func end(_ unfinished: UnfinishedRun, _ status: RunStatus) {
-        for message in unfinished.writeReports(status) { Terminal.reportLine(message) }
-    }
-
-    private func carryOut(_ unfinished: UnfinishedRun) async throws {
-        unfinished.setFiles(spec.files)
-        // Until jobs run, a signal ends the process and its workers.
-        let end = { @Sendable (number: Int32) in
-            { @Sendable in
-                for message in unfinished.writeReports(.interrupted) { Terminal.reportLine(message) }
-                _exit(128 + number)
-            }
-        }
-        let signals = try SignalWatch(
-            SignalWatch.Handlers(onFirstInterrupt: end(SIGINT), onCancel: end(SIGTERM)))
-        let access = try self.access.granted(for: spec.files)
-        let saved = try plan.map { path throws(EngineError) in
-            try SavedPlan(reading: path, shard: shard, beneath: access.root)
-        }
-        let set =
-            try saved.map { JobFileSet(files: $0.file.files, variables: $0.file.variables, access: access) }
-            ?? variables.load(spec.files, access)
-        try saved?.check(set)
-        unfinished.setFiles(set.paths)
-        var found = set.diagnostics
-        unfinished.setDiagnostics(found, in: set.files)
-        let status = reporting.strictness.status(of: found)
-        if !hasSingleResult || status != nil {
-            try reporting.report(found, of: set, annotates: status != nil)
-        }
-        let checked = try exitingOnRejection { () throws(Pipeline.Rejection) in
-            try set.loaded.checked(reporting.strictness)
-        }
-        // On a shared file system, the only record of finished jobs is the marks of their outputs.
-        let isShard = saved?.folder != nil
-        let locks = isShard ? [] : try state.location.lock(set, waits: wait)
-        let pool = try workers.settings.pool(in: locks.first?.folder, access)
-        defer { pool?.close() }
-        // With few jobs, the first worker starts while the state is read, which saves much of the run's time. With many
-        // jobs, most may be up to date.
-        if set.files.reduce(0, { $0 + $1.jobs.count }) < Self.maxJobsForPrestart { pool?.prestart() }
-        let memory =
-            isShard
-            ? RunState(isForced: force, environment: access.sources)
-            : try state.location.open(set, isForced: force)
-        let runnable = try planned(checked, set, saved, memory, pool, &found, unfinished)
-        let destinations = outputs.destinations(events: eventArguments.events)
-        if let problem = destinations.problem(with: runnable.planned.plan, of: runnable.planned.files) {
-            unfinished.disableReports()
-            throw EngineError(.environment, problem)
-        }
-        let events = try destinations.eventWriter()
-        try saved?.check(runnable.planned.plan)
-        try warn(runnable.planned.warnings, of: set, &found)
-        let session = RunSession(
-            runnable, of: set, state: memory, pool: pool, destinations: destinations, saved: saved,
-            strictness: reporting.strictness, following: unfinished)
-        let display = ProgressDisplay(
-            on: Terminal.console, renderer: set.renderer, verbosity: verbosity.verbosity,
-            rerunCommand: rerunCommand)
-        let result = try await session.run(
-            policy, display: display, events: events, signals: signals, onStart: unfinished.disableReports)
-        found.add(result.details)
-        if hasSingleResult { try reporting.report(found, of: set) }
-        for message in result.messages { Terminal.reportLine(message) }
-        if GitHubActions.isActive {
-            Terminal.print(
-                GitHubActions.annotations(reporting.format == .github ? DiagnosticSink() : found))
-            if !GitHubActions.summarize(result.report) {
-                Terminal.reportLine("warning: the step summary can't be written")
-            }
-        }
-        workers.settings.report(pool)
-        withExtendedLifetime(locks) {}
-        if result.status != .succeeded { throw ExitCode(result.status) }
-    }
-
-    /// Whether the command prints a single machine-readable result, at its end.
-    private var hasSingleResult: Bool { reporting.isForPrograms }
-
-    private var policy: RunPolicy {
-        var policy = RunPolicy(budget: .ofThisMachine(jobs: jobs))
-        policy.keepsFailed = keepFailed
-        policy.failsFast = afterFailure == .failFast
-        return policy
-    }
-
-    /// Runs a pipeline stage whose diagnostics are already printed. If it fails, exits with its status.
-    private func exitingOnRejection<Stage>(_ stage: () throws(Pipeline.Rejection) -> Stage) throws -> Stage {
-        do throws(Pipeline.Rejection) { return try stage() } catch { throw ExitCode(error.status) }
-    }
-
-    /// Opens encoders and plans the jobs. If a stage rejects the batch, prints the diagnostics and exits.
-    private func planned(
-        _ checked: Pipeline.Checked, _ set: JobFileSet, _ saved: SavedPlan?, _ state: RunState,
-        _ pool: WorkerPool?, _ found: inout DiagnosticSink, _ unfinished: UnfinishedRun
-    ) throws -> Pipeline.Runnable {
-        let opened: Pipeline.Opened
-        do throws(Pipeline.Rejection) {
-            opened = try checked.opened(by: pool ?? set.access.prober)
-        } catch {
-            found.add(error.diagnostics)
-            unfinished.setDiagnostics(found, in: set.files)
-            try reporting.report(hasSingleResult ? found : error.diagnostics, of: set)
-            throw ExitCode(error.status)
-        }
-        let planned = opened.planned(
-            only: only, as: saved.flatMap { $0.file.shard == nil ? nil : $0.file.plan },
-            memory: saved == nil ? state : FullPlanMemory(state))
-        do throws(Pipeline.Rejection) {
-            return try planned.runnable()
-        } catch {
-            if !hasSingleResult { found = DiagnosticSink() }
-            found.add(error.diagnostics)
-            unfinished.setDiagnostics(found, in: set.files)
-            try reporting.report(found, of: set)
-            throw ExitCode(error.status)
-        }
-    }
-
-    /// Prints the plan's warnings. If they count as errors, exits.
-    private func warn(_ warnings: DiagnosticSink, of set: JobFileSet, _ found: inout DiagnosticSink) throws {
-        guard warnings.hasWarnings else { return }
-        found.add(warnings)
-        let status = reporting.strictness.status(of: warnings)
-        if !hasSingleResult || status != nil {
-            try reporting.report(hasSingleResult ? found : warnings, of: set, annotates: status != nil)
-        }
-        if let status { throw ExitCode(status) }
-    }
-
-    private static let maxJobsForPrestart = 100
-
-    /// Command line that runs the remaining jobs.
-    private var rerunCommand: ProgressDisplay.RerunCommand {
-        ProgressDisplay.RerunCommand(
+    /// The options as the engine's configuration.
+    private func options() throws -> RunOptions {
+        var options = RunOptions(
+            state: state.location, workers: workers.settings, console: Terminal.console)
+        options.files = spec.files
+        options.variables = try variables.values()
+        (options.plan, options.shard) = (plan, shard)
+        options.only = only
+        options.isForced = force
+        options.waits = wait
+        (options.root, options.isUntrusted) = (access.root, access.untrusted)
+        options.allowsNetwork = access.allowNetwork
+        options.policy = RunPolicy(budget: .ofThisMachine(jobs: jobs))
+        options.policy.keepsFailed = keepFailed
+        options.policy.failsFast = afterFailure == .failFast
+        options.strictness = reporting.strictness
+        options.destinations = outputs.destinations(events: eventArguments.events)
+        options.verbosity = verbosity.verbosity
+        // Command line that runs the remaining jobs.
+        options.rerunCommand = ProgressDisplay.RerunCommand(
             arguments: CommandWords(CommandLine.arguments.dropFirst()).repeatingRun, acceptsNames: plan == nil
         )
+        options.handlesSignals = true
+        return options
+    }
+}
+
+/// The output of a run on the standard streams.
+private struct RunPrinter: RunOutput {
+    let reporting: ReportArguments
+
+    var hasSingleResult: Bool { reporting.isForPrograms }
+
+    func filesLoaded(_ set: JobFileSet) { VariableArguments.retain(set) }
+
+    func report(_ diagnostics: DiagnosticSink, of set: JobFileSet, annotates: Bool) throws {
+        try reporting.report(diagnostics, of: set, annotates: annotates)
+    }
+
+    func printLine(_ line: String) { Terminal.reportLine(line) }
+
+    func ended(_ report: RunReport, _ diagnostics: DiagnosticSink) {
+        guard GitHubActions.isActive else { return }
+        Terminal.print(
+            GitHubActions.annotations(reporting.format == .github ? DiagnosticSink() : diagnostics))
+        if !GitHubActions.summarize(report) {
+            Terminal.reportLine("warning: the step summary can't be written")
+        }
     }
 }

@@ -10,6 +10,16 @@ internal import Locking
 struct SpecArguments: ParsableArguments {
     @Argument(help: "Job files.", completion: .file(extensions: ["yaml", "yml"]))
     var files: [String] = []
+
+    /// Throws a usage error if no file is given.
+    func requireFiles() throws { try Self.require(files) }
+
+    static func require(_ files: [String]) throws {
+        guard files.isEmpty else { return }
+        throw ValidationError(
+            "no job file given; an argument directly after an option such as --junit is read as that option's value"
+        )
+    }
 }
 
 /// Options for the variables of job files.
@@ -21,22 +31,20 @@ struct VariableArguments: ParsableArguments {
 
     func values() throws -> [String: String] { try JobFileSet.variables(variables) }
 
-    /// Retains the decoded files until the process exits, because releasing ten thousand jobs takes time.
     private static let retained = Guarded<[JobFileSet]>([])
+
+    /// Retains decoded files until the process exits, because releasing ten thousand jobs takes time.
+    static func retain(_ set: JobFileSet) { retained.withLock { $0.append(set) } }
 
     /// Reads and decodes job files. `allowsNoJobs`: whether files without jobs, which other files include, are
     /// accepted.
     func load(
         _ files: [String], _ access: @autoclosure () throws -> SourceAccess, allowsNoJobs: Bool = false
     ) throws -> JobFileSet {
-        guard !files.isEmpty else {
-            throw ValidationError(
-                "no job file given; an argument directly after an option such as --junit is read as that option's value"
-            )
-        }
+        try SpecArguments.require(files)
         let set = JobFileSet(
             files: files, variables: try values(), access: try access(), allowsNoJobs: allowsNoJobs)
-        Self.retained.withLock { $0.append(set) }
+        Self.retain(set)
         return set
     }
 }
