@@ -121,19 +121,10 @@ struct SetIntent {
     /// Reads a record from a descriptor. Returns nil if the file isn't a valid record of this user, or was removed.
     static func read(_ descriptor: Int32) -> SetIntent? {
         var status = stat()
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG, status.st_nlink == 1,
-            status.st_uid == geteuid(), status.st_size <= byteLimit
+        guard fstat(descriptor, &status) == 0, status.st_nlink == 1, status.st_uid == geteuid(),
+            let bytes = try? RegularFile.contents(of: descriptor, limit: byteLimit),
+            bytes.count == status.st_size
         else { return nil }
-        var bytes = [UInt8](repeating: 0, count: Int(status.st_size))
-        var done = 0
-        while done < bytes.count {
-            let count = bytes.withUnsafeMutableBytes {
-                Glibc.read(descriptor, $0.baseAddress! + done, $0.count - done)
-            }
-            if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return nil }
-            done += count
-        }
         return SetIntent(decoding: bytes)
     }
 

@@ -40,55 +40,25 @@ package enum PackageProbe {
 private struct LocalPackageFolder: PackageFolder {
     let root: PathRoot
 
-    /// Opens a regular file; -1 if there is none. Other kinds, such as pipes, must not block.
-    private func open(_ path: String, _ status: inout stat) -> Int32 {
-        let file = root.open((root.path ?? "") + "/" + path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
-        guard file >= 0 else { return -1 }
-        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
-            close(file)
-            errno = EINVAL
-            return -1
-        }
-        return file
+    private func open(_ path: String, _ flags: Int32) -> Int32 {
+        root.open((root.path ?? "") + "/" + path, flags)
     }
 
     func contents(of path: String, limit: Int) throws(PackageReadingError) -> [UInt8] {
-        var status = stat()
-        let file = open(path, &status)
-        guard file >= 0 else {
-            let reason =
-                switch errno {
-                case EINVAL: "not a regular file"
-                case EXDEV: "the path leaves the package's folder by a link"
-                case let code: String(cString: strerror(code))
-                }
-            throw PackageReadingError(path, reason)
-        }
-        defer { close(file) }
-        guard status.st_size <= limit else {
-            throw PackageReadingError(
-                path, "the manifest has \(status.st_size) bytes; at most \(limit) are supported")
-        }
-        var bytes = [UInt8](repeating: 0, count: Int(status.st_size) + 1)
-        var count = 0
-        while count < bytes.count {
-            let read = bytes.withUnsafeMutableBytes {
-                Glibc.read(file, $0.baseAddress.map { $0 + count }, $0.count - count)
+        do throws(RegularFile.ReadingError) {
+            return try RegularFile.contents(limit: limit) { open(path, $0) }
+        } catch {
+            switch error {
+            case .notRegular: throw PackageReadingError(path, "not a regular file")
+            case .system(EXDEV):
+                throw PackageReadingError(path, "the path leaves the package's folder by a link")
+            case .system(let code): throw PackageReadingError(path, String(cString: strerror(code)))
+            case .tooLarge(let size):
+                throw PackageReadingError(
+                    path, "the manifest has \(size) bytes; at most \(limit) are supported")
             }
-            if read < 0, errno == EINTR { continue }
-            guard read >= 0 else { throw PackageReadingError(path, String(cString: strerror(errno))) }
-            if read == 0 { break }
-            count += read
         }
-        // A file that grows while it is read is cut off.
-        return Array(bytes.prefix(min(count, Int(status.st_size))))
     }
 
-    func size(of path: String) -> Int64? {
-        var status = stat()
-        let file = open(path, &status)
-        guard file >= 0 else { return nil }
-        close(file)
-        return Int64(status.st_size)
-    }
+    func size(of path: String) -> Int64? { try? RegularFile.size { open(path, $0) } }
 }
