@@ -9,6 +9,7 @@ import Testing
     @Test(arguments: [
         ("mp4", "de", "deu"), ("mp4", "ger", "ger"), ("mov", "deu", "ger"), ("mov", "nl", "dut"),
         ("mkv", "pt-BR", "pt-BR"), ("mp4", "pt-BR", nil), ("mov", "tlh", nil), ("wav", "eng", nil),
+        ("mp4", "gd", "gla"), ("mov", "et", "est"),
     ])
     func languagesAreConvertedToTheContainersCodes(
         _ name: String, _ language: String, _ expected: String?

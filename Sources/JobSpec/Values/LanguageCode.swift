@@ -7,7 +7,7 @@ package enum LanguageCode {
     package static func canonical(_ code: String) -> String {
         let code = code.lowercased()
         let primary = String(code.prefix { $0 != "-" })
-        return sameLanguages.first { $0.contains(primary) }?.first ?? code
+        return LanguageTable.codes(of: primary)?.first ?? code
     }
 
     /// Returns the code that the container stores; nil if it can't represent the language.
@@ -15,7 +15,7 @@ package enum LanguageCode {
         guard container.hasLanguage(of: type) else { return nil }
         if case .any = container.languageFormat { return code }
         let lower = code.lowercased()
-        let known = sameLanguages.first { $0.contains(lower) } ?? [lower]
+        let known = LanguageTable.codes(of: lower) ?? [lower]
         let candidates = [lower] + known
         if case .quickTime = container.languageFormat { return candidates.first { quickTime.contains($0) } }
         return candidates.first { $0.utf8.count == 3 && $0.utf8.allSatisfy { (0x61...0x7a).contains($0) } }
@@ -36,19 +36,5 @@ package enum LanguageCode {
         "som", "swa", "kin", "run", "nya", "mlg", "epo", "wel", "baq", "cat", "lat", "que", "grn", "aym",
         "tat",
         "uig", "dzo", "jav",
-    ]
-
-    /// ISO 639 codes: three letters (terminological), three letters (bibliographic) if different, two letters.
-    private static let sameLanguages: [[String]] = [
-        ["deu", "ger", "de"], ["fra", "fre", "fr"], ["eng", "en"], ["spa", "es"], ["ita", "it"],
-        ["por", "pt"], ["nld", "dut", "nl"], ["zho", "chi", "zh"], ["jpn", "ja"], ["kor", "ko"],
-        ["rus", "ru"], ["ara", "ar"], ["ces", "cze", "cs"], ["pol", "pl"], ["swe", "sv"], ["dan", "da"],
-        ["nor", "no"], ["nob", "nb"], ["fin", "fi"], ["tur", "tr"], ["ell", "gre", "el"], ["hun", "hu"],
-        ["ron", "rum", "ro"], ["slk", "slo", "sk"], ["heb", "he"], ["hin", "hi"], ["ukr", "uk"],
-        ["fas", "per", "fa"], ["hrv", "hr"], ["srp", "sr"], ["bul", "bg"], ["cat", "ca"],
-        ["eus", "baq", "eu"],
-        ["isl", "ice", "is"], ["mkd", "mac", "mk"], ["msa", "may", "ms"], ["mya", "bur", "my"],
-        ["sqi", "alb", "sq"], ["hye", "arm", "hy"], ["kat", "geo", "ka"], ["cym", "wel", "cy"],
-        ["bod", "tib", "bo"], ["mri", "mao", "mi"], ["vie", "vi"], ["tha", "th"], ["ind", "id"],
     ]
 }

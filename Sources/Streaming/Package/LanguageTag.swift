@@ -1,3 +1,5 @@
+internal import Media
+
 /// A language tag (BCP 47), such as `en` or `pt-BR`, with the shortest code of the language and the recommended case.
 package struct LanguageTag: ValidatedText {
     package let value: String

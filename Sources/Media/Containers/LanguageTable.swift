@@ -1,12 +1,20 @@
 /// The languages with a code of two letters (ISO 639-1).
-enum LanguageTable {
+package enum LanguageTable {
     /// Codes of two letters by codes of three letters (ISO 639-2), terminological and bibliographic ones.
-    static let shortCodes: [String: String] = Dictionary(
+    package static let shortCodes: [String: String] = Dictionary(
         rows.flatMap { row in row.codes.map { ($0, row.short) } }, uniquingKeysWith: { first, _ in first })
 
     /// English names by codes of two letters.
-    static let names: [String: String] = Dictionary(
+    package static let names: [String: String] = Dictionary(
         rows.map { ($0.short, $0.name) }, uniquingKeysWith: { first, _ in first })
+
+    /// Returns all codes of a language by one of them: terminological, bibliographic if different, of two letters; nil for
+    /// other languages.
+    package static func codes(of code: String) -> [String]? { codes[code] }
+
+    private static let codes: [String: [String]] = Dictionary(
+        rows.flatMap { row in (row.codes + [row.short]).map { ($0, row.codes + [row.short]) } },
+        uniquingKeysWith: { first, _ in first })
 
     private static let rows: [(short: String, codes: [String], name: String)] =
         table.split(separator: "\n").compactMap { line in
