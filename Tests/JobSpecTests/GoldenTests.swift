@@ -1,10 +1,11 @@
 import Diagnostics
 import Foundation
-import JobSpec
 import LibAV
 import Media
 import TestSupport
 import Testing
+
+@testable import JobSpec
 
 /// Files in `ok/` cause no diagnostics. For each `err/x.yaml`, `err/x.out` contains the expected diagnostics; a missing
 /// `.out` file is written, and the test fails.
@@ -159,17 +160,19 @@ import Testing
     }
 
     @Test func quantitiesAreParsed() {
-        #expect(Quantity.bitRate("128k") == 128_000)
-        #expect(Quantity.bitRate("2.5M") == 2_500_000)
-        #expect(Quantity.bitRate("1.0005k") == nil)
-        #expect(Quantity.frequency("44.1kHz") == 44_100)
-        #expect(Quantity.frameRate("29.97") == Rational(30_000, 1001))
-        #expect(Quantity.frameRate("12.5") == Rational(25, 2))
-        #expect(Quantity.frameRate("0") == nil && Quantity.frameRate("1/0") == nil)
-        #expect(Quantity.dimensions("x720")?.height == 720 && Quantity.dimensions("x720")?.width == nil)
+        #expect(Language.bitRate.parse("128k") == 128_000)
+        #expect(Language.bitRate.parse("2.5M") == 2_500_000)
+        #expect(Language.bitRate.parse("1.0005k") == nil)
+        #expect(Language.sampleRate.parse("44.1kHz") == 44_100)
+        #expect(Language.frameRate.parse("29.97") == Rational(30_000, 1001))
+        #expect(Language.frameRate.parse("12.5") == Rational(25, 2))
+        #expect(Language.frameRate.parse("0") == nil && Language.frameRate.parse("1/0") == nil)
         #expect(
-            Quantity.dimensions("x") == nil && Quantity.dimensions("0x5") == nil
-                && Quantity.dimensions("1x2x3") == nil)
+            Language.dimensions.parse("x720")?.height == 720
+                && Language.dimensions.parse("x720")?.width == nil)
+        #expect(
+            Language.dimensions.parse("x") == nil && Language.dimensions.parse("0x5") == nil
+                && Language.dimensions.parse("1x2x3") == nil)
     }
 
     /// Control and bidirectional characters in names are replaced.

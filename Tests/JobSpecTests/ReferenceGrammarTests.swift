@@ -10,17 +10,18 @@ internal import Testing
     @Test func quantitiesAreParsed() {
         for (kind, text, _) in ReferenceGrammar.quantities {
             switch kind {
-            case "bit rate": #expect(Quantity.bitRate(text) != nil, "\(text)")
-            case "size in bytes": #expect(Quantity.bytes(text) != nil, "\(text)")
-            case "frequency": #expect(Quantity.frequency(text) == 44_100, "\(text)")
-            case "frame rate": #expect(Quantity.frameRate(text) != nil, "\(text)")
-            case "dimensions": #expect(Quantity.dimensions(text) != nil, "\(text)")
-            case "decibels": #expect(Quantity.decibels(text) != nil, "\(text)")
+            case "bit rate": #expect(Language.bitRate.parse(text) != nil, "\(text)")
+            case "size in bytes": #expect(Language.byteSize.parse(text) != nil, "\(text)")
+            case "frequency": #expect(Language.sampleRate.parse(text) == 44_100, "\(text)")
+            case "frame rate": #expect(Language.frameRate.parse(text) != nil, "\(text)")
+            case "dimensions": #expect(Language.dimensions.parse(text) != nil, "\(text)")
+            case "decibels": #expect(Language.gain.parse(text) != nil, "\(text)")
             default: Issue.record("no parser for a \(kind)")
             }
         }
-        #expect(Quantity.bytes("50MB") == 50_000_000 && Quantity.bytes("50MiB") == 52_428_800)
-        #expect(Quantity.frameRate("29.97") == Quantity.frameRate("30000/1001"))
+        #expect(
+            Language.byteSize.parse("50MB") == 50_000_000 && Language.byteSize.parse("50MiB") == 52_428_800)
+        #expect(Language.frameRate.parse("29.97") == Language.frameRate.parse("30000/1001"))
     }
 
     @Test func documentedVariablesEqualThoseInScope() {

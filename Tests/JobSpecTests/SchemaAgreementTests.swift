@@ -24,6 +24,16 @@ private indirect enum Sample {
         }
     }
 
+    /// The text of a scalar.
+    var text: String {
+        switch self {
+        case .plain(let text), .text(let text): text
+        case .list, .mapping: ""
+        }
+    }
+
+    var isPlain: Bool { if case .plain = self { true } else { false } }
+
     func with(_ key: String, _ value: Sample) -> Sample {
         guard case .mapping(let entries) = self else { return self }
         return .mapping(entries.filter { $0.0 != key } + [(key, value)])
@@ -79,23 +89,24 @@ private struct DocumentGenerator {
         switch type {
         case .string: return [.text("abc")]
         case .identifier: return [.text("abc"), .text("1 a")]
-        case .text(_, let example): return [.text(example)]
-        case .integer(let range):
-            let (least, most) = (range.lowerBound, range.upperBound)
-            return [least, most, least - 1, most + 1].map { .plain("\($0)") }
-        case .number(let range):
-            let (least, most) = (range.lowerBound, range.upperBound)
-            return [least, most, least - 1, most + 1].map {
-                .plain($0 == $0.rounded() ? "\(Int($0))" : "\($0)")
-            }
-        case .boolean, .onlyTrue: return [.plain("true"), .plain("false"), .text("true")]
+        case .scalar(let syntax): return syntax.forms.flatMap { samples($0) }
+        case .onlyTrue: return [.plain("true"), .plain("false"), .text("true")]
         case .word(let words): return words.map { .text($0) }
         case .mapping(let type): return [minimal(type)]
         case .mapOf(let value, _, _):
             let sample = samples(value)[0]
             return [.mapping([("abc", sample)]), .mapping([("1 a", sample)])]
-        case .list(let element, _): return [.list([samples(element)[0]]), .list([])]
+        case .list(let element, _, _): return [.list([samples(element)[0]]), .list([])]
         case .oneOf(let types): return types.flatMap { samples($0) }
+        }
+    }
+
+    private static func samples(_ form: ScalarForm) -> [Sample] {
+        switch form {
+        case .text(_, let example), .libraryName(_, let example): [.text(example)]
+        case .integer, .number: form.bounds.map { .plain($0) }
+        case .boolean: [.plain("true"), .plain("false"), .text("true")]
+        case .word(let words): words.map { .text($0) }
         }
     }
 
@@ -153,10 +164,100 @@ private struct DocumentGenerator {
         switch type {
         case .mapping(let type): visit(type, Self.minimal(type), path, wrap)
         case .mapOf(let value, _, _): descend(value, path + ".abc") { wrap(.mapping([("abc", $0)])) }
-        case .list(let element, _): descend(element, path + "[]") { wrap(.list([$0])) }
+        case .list(let element, _, _): descend(element, path + "[]") { wrap(.list([$0])) }
         case .oneOf(let types): for type in types { descend(type, path, wrap) }
         default: break
         }
+    }
+}
+
+extension ScalarForm {
+    /// Numbers at the bounds, and just outside of them.
+    fileprivate var bounds: [String] {
+        switch self {
+        case .integer(let range):
+            [range.lowerBound, range.upperBound, range.lowerBound - 1, range.upperBound + 1].map { "\($0)" }
+        case .number(let range):
+            [
+                range.lowerBound, range.upperBound, range.lowerBound - 1, range.upperBound + 1,
+                range.lowerBound - 0.001, range.upperBound + 0.001,
+            ].map { ScalarForm.text(($0 * 1000).rounded() / 1000) }
+        case .boolean, .word, .text, .libraryName: []
+        }
+    }
+}
+
+/// Texts that are close to valid values of a scalar.
+private enum ScalarMutations {
+    private static let alphabet = Array("019.-+:/%x ,kKMsfdBHz#_(é")
+
+    /// Values of various keys.
+    private static let notations = [
+        "1:30", "00:01:30.500", "1500ms", "250f", "25%", "-5s", "end", "start-1s", "a.end", "1280x", "x720",
+        "30000/1001", "29.97", "16:9", "50 MiB", "2.5M", "48kHz", "+3 dB", "%d.png", "#ffcc0080",
+    ]
+
+    /// Returns examples and words of a syntax, and texts that differ from them in one or two characters.
+    static func texts(of syntax: any ScalarSyntax) -> [String] {
+        var seeds: [String] = []
+        for form in syntax.forms {
+            switch form {
+            case .text(_, let example), .libraryName(_, let example): seeds.append(example)
+            case .word(let words): seeds += words.prefix(2)
+            case .boolean: seeds.append("true")
+            case .integer, .number: seeds += form.bounds
+            }
+        }
+        let hasText = syntax.forms.contains { form in
+            switch form {
+            case .text, .libraryName: true
+            case .integer, .number, .boolean, .word: false
+            }
+        }
+        seeds += ["", "1", "0", "90.5", "-5"]
+        var texts = seeds
+        for seed in seeds {
+            let letters = Array(seed)
+            for index in 0...letters.count {
+                for letter in alphabet {
+                    texts.append(String(letters[..<index] + [letter] + letters[index...]))
+                }
+            }
+        }
+        if hasText { seeds += notations }
+        var state: UInt64 = 1
+        for seed in seeds {
+            texts.append(seed)
+            let letters = Array(seed)
+            for index in letters.indices {
+                texts.append(String(letters[..<index] + letters[(index + 1)...]))
+            }
+            for _ in 0..<30 where !letters.isEmpty {
+                var changed = letters
+                for _ in 0..<2 {
+                    state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                    changed[Int(state >> 33) % changed.count] = alphabet[Int(state >> 40) % alphabet.count]
+                }
+                texts.append(String(changed))
+            }
+        }
+        var seen: Set<String> = []
+        return texts.filter { seen.insert($0).inserted }
+    }
+
+    /// Returns a text without the magnitudes and signs of its numbers.
+    static func shape(_ text: String) -> String {
+        text.replacing(/[0-9]+/, with: "0").replacing(/^-/, with: "")
+    }
+
+    /// Returns whether a syntax accepts a text of a shape.
+    static func accepts(_ shape: String, _ syntax: any ScalarSyntax) -> Bool {
+        let parts = shape.split(separator: "0", omittingEmptySubsequences: false)
+        guard parts.count <= 5 else { return false }
+        let texts = parts.dropFirst().reduce([String(parts[0])]) { texts, part in
+            texts.flatMap { text in ["0", "1", "2", "9", "25", "1000", "9600"].map { text + $0 + part } }
+        }
+        return texts.contains { syntax.accepts($0) || syntax.accepts("-" + $0) }
     }
 }
 
@@ -201,6 +302,108 @@ private struct DocumentGenerator {
         }
         print("measured: \(documents.count) documents: \(counts)")
         #expect(documents.count > 1000)
+    }
+
+    /// Texts near the edges of every scalar's syntax. A schema can't bound numbers within text, and doesn't know the names of
+    /// the library.
+    @Test func schemaAndParserAcceptTheSameScalars() throws {
+        let syntaxes = Self.syntaxes()
+        try #require(syntaxes.count > 30)
+        let samples = syntaxes.map { syntax -> [Sample] in
+            syntax.forms.flatMap(\.bounds).map { .plain($0) }
+                + ScalarMutations.texts(of: syntax).map { .text($0) }
+        }
+        let scratch = try Scratch()
+        let cases = zip(syntaxes, samples).map { syntax, samples in
+            "[\(SchemaGenerator.schema(of: syntax)), [\(samples.map(\.json).joined(separator: ","))]]"
+        }
+        try scratch.write("[" + cases.joined(separator: ",\n") + "]", to: "scalars.json")
+        let check = """
+            import json, sys, jsonschema
+            for schema, values in json.load(open(sys.argv[1])):
+                schema["definitions"] = {"substitution": {"type": "string", "pattern": r"\\$\\{"}}
+                validator = jsonschema.Draft7Validator(schema)
+                print("".join("01"[validator.is_valid(value)] for value in values))
+            """
+        let result = try program("/usr/bin/python3", ["-c", check, scratch.file("scalars.json")])
+        let lines = result.text.split(separator: "\n")
+        try #require(lines.count == syntaxes.count, "\(result.errors)")
+        var counts = (accepted: 0, rejected: 0, schemaOnly: 0)
+        for ((syntax, samples), line) in zip(zip(syntaxes, samples), lines) {
+            let results = zip(samples, line).map { sample, digit in
+                (
+                    text: sample.text, isPlain: sample.isPlain, decodes: syntax.accepts(sample.text),
+                    fits: digit == "1"
+                )
+            }
+            var shapes: [String: Bool] = [:]
+            let isNamed = syntax.forms.contains { if case .libraryName = $0 { true } else { false } }
+            for result in results {
+                if result.decodes { counts.accepted += 1 } else { counts.rejected += 1 }
+                if result.decodes == result.fits { continue }
+                counts.schemaOnly += 1
+                let shape = ScalarMutations.shape(result.text)
+                if shapes[shape] == nil { shapes[shape] = ScalarMutations.accepts(shape, syntax) }
+                let hasNumberInText = !result.isPlain && shapes[shape] == true
+                #expect(
+                    result.fits && (isNamed || hasNumberInText),
+                    "\(result.fits ? "only the schema" : "only the parser") accepts `\(result.text)`: \(syntax.forms)"
+                )
+            }
+        }
+        print("measured: \(syntaxes.count) scalars: \(counts)")
+    }
+
+    /// Defaults that the decoder applies are values of their keys; others describe what happens.
+    @Test func defaultsOfScalarsAreValues() {
+        let described = [
+            "auto", "unchanged", "derived", "chosen", "as ", "the ", "its own", "from ", "90 for ",
+        ]
+        for type in Self.mappings() {
+            for key in type.keys {
+                guard case .scalar(let syntax) = key.type, let text = key.defaultText,
+                    !described.contains(where: { text.hasPrefix($0) })
+                else { continue }
+                #expect(syntax.accepts(text), "\(type.name).\(key.name): \(text)")
+            }
+        }
+    }
+
+    /// Returns the syntax of each scalar in the table.
+    private static func syntaxes() -> [any ScalarSyntax] {
+        func scalars(_ type: ValueType) -> [any ScalarSyntax] {
+            switch type {
+            case .scalar(let syntax): [syntax]
+            case .mapOf(let value, _, _): scalars(value)
+            case .list(let element, _, _): scalars(element)
+            case .oneOf(let types): types.flatMap(scalars)
+            case .string, .identifier, .onlyTrue, .word, .mapping: []
+            }
+        }
+        var seen: Set<ObjectIdentifier> = []
+        return mappings().flatMap { $0.keys.flatMap { scalars($0.type) } }
+            .filter { seen.insert(ObjectIdentifier($0)).inserted }
+    }
+
+    /// Returns all mappings of the table.
+    private static func mappings() -> [MappingType] {
+        func direct(_ type: ValueType) -> [MappingType] {
+            switch type {
+            case .mapping(let mapping): [mapping]
+            case .mapOf(let value, _, _): direct(value)
+            case .list(let element, _, _): direct(element)
+            case .oneOf(let types): types.flatMap(direct)
+            case .scalar, .string, .identifier, .onlyTrue, .word: []
+            }
+        }
+        var found: [MappingType] = []
+        var queue = [Language.file, Language.job]
+        while let type = queue.popLast() {
+            guard !found.contains(where: { $0.name == type.name }) else { continue }
+            found.append(type)
+            for key in type.keys { queue += direct(key.type) }
+        }
+        return found
     }
 
     /// Returns whether an error depends on other keys, other files or this build. One such error suffices, since other

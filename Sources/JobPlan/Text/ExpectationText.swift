@@ -13,7 +13,7 @@ extension Expectation.Check {
         case .duration: "duration"
         case .frames: "frames"
         case .size: "size"
-        case .property(let type, let name, _): "\(type.rawValue) \(name)"
+        case .property(let type, let name, _): "\(type.rawValue) \(name.rawValue)"
         case .loudness: "loudness"
         case .truePeak: "true peak"
         case .silence: "longest silence"

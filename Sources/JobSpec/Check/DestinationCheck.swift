@@ -188,7 +188,7 @@ struct DestinationCheck {
 
     /// Returns a hint that shows the job file's syntax for a variable written in another tool's syntax.
     private static func syntaxHelp(of name: String) -> String {
-        let isVariable = NodeReader.isIdentifier(name)
+        let isVariable = Identifier.isValid(name)
         let isEnvironment = isVariable && name.allSatisfy { $0.isUppercase || $0.isNumber || $0 == "_" }
         if isEnvironment { return "write `${env.\(name)}`" }
         return isVariable || Scope.isQualifiedName(name)

@@ -32,7 +32,7 @@ extension CompositionDecoder {
         let anchors =
             spec.layers.flatMap { [$0.at, $0.until] } + spec.audio.flatMap { [$0.at, $0.until] }
         for anchor in anchors.compactMap(\.self) {
-            guard case .item(let name, _) = anchor.base, names[name] == nil else { continue }
+            guard case .item(let name, _) = anchor.value.base, names[name] == nil else { continue }
             reader.sink.error(
                 .undefinedName, "unknown clip or audio item `\(name)`", at: anchor.range,
                 help: Suggestion.help(for: name, among: names.keys.sorted()))

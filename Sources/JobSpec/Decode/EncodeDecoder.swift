@@ -102,33 +102,6 @@ struct EncodeDecoder {
         }
     }
 
-    /// Returns help for an invalid frame rate: the nearest standard rate as a rational, or the syntax.
-    private static func frameRateHelp(_ text: String?) -> String {
-        let general = "expected a frame rate such as 25, 29.97 or 30000/1001, up to 1000"
-        guard let rate = text.flatMap(Quantity.number), rate > 0, rate < 1000 else { return general }
-        let nearest = (rate * 1.001).rounded()
-        return abs(nearest * 1000 / 1001 - rate) < 0.001
-            ? "the nearest standard rate is `\(Int(nearest) * 1000)/1001`" : general
-    }
-
-    private func bitRate(_ entry: YAMLNode.Entry?, _ what: String) -> Located<Int64>? {
-        if let node = entry?.value, !node.isDeferred, let text = node.text,
-            let suggestion = Quantity.bitRateWithoutUnit(text)
-        {
-            reader.sink.error(
-                .invalidValue, "\(what) is in bits per second, and `\(text)` is too low",
-                at: node.range,
-                help: "did you mean `\(suggestion)`?")
-            return nil
-        }
-        return reader.value(
-            entry?.value, what, "expected a bit rate such as 128k, 2.5M or 96000, up to 1000M",
-            help: { Quantity.bitRateMeant($0).map { "did you mean `\($0)`?" } }
-        ) {
-            Quantity.bitRate($0)
-        }
-    }
-
     private func text(_ entry: YAMLNode.Entry?, _ what: String) -> Located<String>? {
         entry.flatMap { reader.text($0.value, what) }
     }
@@ -145,25 +118,14 @@ struct EncodeDecoder {
             range: node.range)
         spec.encoderRange = encoderRange
         let rate = rateControl(fields)
-        let maximum = bitRate(fields["max_bitrate"], "`max_bitrate`")
-        let buffer = bitRate(fields["buffer_size"], "`buffer_size`")
-        let size = reader.value(
-            fields.value("size"), "`size`",
-            "expected a size such as 1280x720, 1280x or x720, up to 16384 per side",
-            help: { Quantity.sizeMeant($0).map { "did you mean `\($0)`?" } }
-        ) { Quantity.dimensions($0) }
+        let maximum = reader.value("max_bitrate", of: fields, as: Int64.self)
+        let buffer = reader.value("buffer_size", of: fields, as: Int64.self)
+        let size = reader.value("size", of: fields, as: Dimensions.self)
         let fit = reader.choice("fit", of: fields, as: FrameFit.self)
         let deinterlace = reader.choice("deinterlace", of: fields, as: Deinterlacing.self)
-        let format = fields["pixel_format"].flatMap { reader.pixelFormat($0.value) }
-        let frames = reader.value(
-            fields.value("frame_rate"), "`frame_rate`",
-            Self.frameRateHelp(fields.value("frame_rate")?.text),
-            help: { Quantity.frameRateMeant($0).map { "did you mean `\($0)`?" } }
-        ) { Quantity.frameRate($0) }
-        let aspect = reader.value(
-            fields.value("pixel_aspect_ratio"), "`pixel_aspect_ratio`",
-            "expected a ratio such as 1:1 or 64/45"
-        ) { Quantity.ratio($0) }
+        let format = reader.value("pixel_format", of: fields, as: PixelFormat.self)
+        let frames = reader.value("frame_rate", of: fields, as: Rational.self)
+        let aspect = reader.value("pixel_aspect_ratio", of: fields, as: Rational.self)
         spec.rateControl = rate
         spec.maxBitRate = maximum
         spec.bufferSize = buffer
@@ -185,7 +147,7 @@ struct EncodeDecoder {
         }
         spec.pixelFormat = format
         spec.frameRate = frames
-        spec.keyframeInterval = keyframeInterval(fields)
+        spec.keyframeInterval = reader.value("keyframe_interval", of: fields)
         spec.options = options(fields["options"])
         let unknown = unknownKeys(
             fields,
@@ -213,31 +175,15 @@ struct EncodeDecoder {
         if fields.has("qp") {
             return reader.integer("qp", of: fields).map { Located(.qp($0.value), at: $0.range) }
         }
-        if let entry = fields["bitrate"] {
-            return bitRate(entry, "`bitrate`").map { Located(.bitRate($0.value), at: $0.range) }
+        if fields.has("bitrate") {
+            return reader.value("bitrate", of: fields, as: Int64.self).map {
+                Located(.bitRate($0.value), at: $0.range)
+            }
         }
         if let value = reader.boolean("lossless", of: fields), value.value {
             return Located(.lossless, at: value.range)
         }
         return nil
-    }
-
-    private func keyframeInterval(_ fields: Fields) -> Located<KeyframeInterval>? {
-        let bounds = fields.type.type(of: "keyframe_interval")?.integers ?? 1...1
-        return reader.value(
-            fields.value("keyframe_interval"), "`keyframe_interval`",
-            "expected a number of frames (250) or a time (2s, 1500ms, 50f)"
-        ) { text in
-            if let frames = Int(text) { return bounds.contains(frames) ? .frames(frames) : nil }
-            // A number without a unit is a number of frames, which must be an integer.
-            if Double(text) != nil { return nil }
-            switch TimeExpression(text) {
-            case .frames(let frames):
-                return Int(exactly: frames).flatMap { bounds.contains($0) ? .frames($0) : nil }
-            case .absolute(let time): return time.seconds > 0 && time.seconds <= 3600 ? .time(time) : nil
-            default: return nil
-            }
-        }
     }
 
     /// Decodes `crop` and `filters` of a composition's clips and layers.
@@ -258,7 +204,8 @@ struct EncodeDecoder {
         }
         guard let fields = reader.fields(node, as: Language.crop) else { return nil }
         func side(_ key: String) -> Int? { reader.integer(key, of: fields)?.value }
-        let (x, y) = (side("x") ?? 0, side("y") ?? 0)
+        let x = reader.valueOrDefault("x", of: fields, as: Int.self)
+        let y = reader.valueOrDefault("y", of: fields, as: Int.self)
         guard let width = side("width"), let height = side("height") else { return nil }
         return Located(
             .rectangle(PixelRectangle(x: x, y: y, width: width, height: height)), at: node.range)
@@ -307,28 +254,12 @@ struct EncodeDecoder {
         let type = isPartial ? Language.audioEncode.partial("Settings") : Language.audioEncode
         guard let fields = reader.fields(node, as: type) else { return nil }
         let (codec, encoderRange) = selection(fields, .audio, at: node)
-        let rate = bitRate(fields["bitrate"], "`bitrate`")
+        let rate = reader.value("bitrate", of: fields, as: Int64.self)
         let quality = reader.thousandths("quality", of: fields)
-        let frequency = reader.value(
-            fields.value("sample_rate"), "`sample_rate`", "expected a sample rate such as 48000 or 44.1kHz",
-            help: { Quantity.frequencyMeant($0).map { "did you mean `\($0)`?" } }
-        ) { Quantity.frequency($0) }
-        let channels = reader.value(
-            fields.value("channels"), "`channels`",
-            "expected mono, stereo, 5.1, a number of channels up to 16, or a channel layout of FFmpeg",
-            help: {
-                ForeignWords.value($0, of: "channels", among: ["mono", "stereo", "5.1"]).map {
-                    "did you mean `\($0)`?"
-                }
-            }
-        ) { Self.layout($0) }
-        let format = reader.value(
-            fields.value("sample_format"), "`sample_format`",
-            "expected a sample format of FFmpeg such as s16, s32 or fltp"
-        ) { SampleFormat(named: $0) }
-        let gain = reader.value(
-            fields.value("gain"), "`gain`", "expected decibels from -60 to 60, such as -3dB or 2.5"
-        ) { Quantity.decibels($0) }
+        let frequency = reader.value("sample_rate", of: fields, as: Int32.self)
+        let channels = reader.value("channels", of: fields, as: ChannelLayout.self)
+        let format = reader.value("sample_format", of: fields, as: SampleFormat.self)
+        let gain = reader.thousandths("gain", of: fields)
         // The other settings are decoded even without a codec.
         var spec = AudioEncodeSpec(
             codec: codec ?? Located(CodecCatalog.audio[0], at: node.range),
@@ -351,37 +282,20 @@ struct EncodeDecoder {
         return spec
     }
 
-    /// Returns the channel layout for a count or a name; nil if it is invalid.
-    static func layout(_ text: String) -> ChannelLayout? {
-        guard let count = Int(text) else { return ChannelLayout(named: text) }
-        return Language.channels.integers?.contains(count) == true ? ChannelLayout(defaultFor: count) : nil
-    }
-
     private func normalize(_ node: YAMLNode) -> Located<LoudnessTarget>? {
-        if let text = node.text, !node.isNull, !node.isDeferred {
-            let bounds = Language.normalize.type(of: "integrated")?.numbers ?? -70...(-5)
-            guard Quantity.number(text).map(bounds.contains) == true else {
-                let suggestion = text.lowercased().replacing("lufs", with: "").filter { $0 != " " }
-                reader.sink.error(
-                    .invalidValue,
-                    "`normalize` can't be `\(text)`; expected a loudness in LUFS from \(Int(bounds.lowerBound)) to \(Int(bounds.upperBound)), such as -16",
-                    at: node.range,
-                    help: Quantity.number(suggestion).map(bounds.contains) == true && suggestion != text
-                        ? "did you mean `\(suggestion)`?" : nil)
-                return nil
-            }
+        if node.text != nil, !node.isNull, !node.isDeferred,
+            reader.value(node, "`normalize`", Language.targetLoudness) == nil
+        {
+            return nil
         }
         let whole = NodeMerge.expanded(node, as: Language.normalize)
         guard let fields = reader.fields(whole, as: Language.normalize) else { return nil }
         var target = LoudnessTarget()
         let before = reader.sink.errorCount
-        func number(_ key: String) -> Double? {
-            reader.number(key, of: fields)?.value ?? reader.defaultNumber(key, of: fields)
-        }
-        target.integrated = number("integrated") ?? target.integrated
-        target.truePeak = number("true_peak") ?? target.truePeak
-        target.range = number("range")
-        target.writesTags = reader.boolean("tags", of: fields)?.value ?? false
+        target.integrated = reader.valueOrDefault("integrated", of: fields)
+        target.truePeak = reader.valueOrDefault("true_peak", of: fields)
+        target.range = reader.number("range", of: fields)?.value
+        target.writesTags = reader.valueOrDefault("tags", of: fields)
         return reader.sink.errorCount == before ? Located(target, at: node.range) : nil
     }
 }

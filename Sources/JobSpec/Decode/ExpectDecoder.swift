@@ -19,7 +19,7 @@ struct ExpectDecoder {
                 .frames($0.value)
             })
         if let entry = fields["size"], let inner = reader.fields(entry.value, as: Language.expectSize) {
-            let bytes = reader.bytes(inner.value("max"), "`max`")
+            let bytes = reader.value("max", of: inner, as: Int64.self)
             add(entry, bytes.map { .size(max: $0.value) })
         }
         for (key, type, language) in [
@@ -33,7 +33,7 @@ struct ExpectDecoder {
         ] as [(String, (MediaTime) -> Expectation.Check)] {
             guard let entry = fields[key], let inner = reader.fields(entry.value, as: Language.expectLongest)
             else { continue }
-            add(entry, length(inner.value("max"), "`max`").map(make))
+            add(entry, reader.length("max", of: inner).map { make($0.value) })
         }
         if let entry = fields["similarity"] { list += similarity(entry.value) }
         if let entry = fields["decodes"], let value = reader.boolean("decodes", of: fields) {
@@ -47,65 +47,46 @@ struct ExpectDecoder {
             .invalidValue, "`\(entry.key): false` has no effect; remove it", at: entry.value.range)
     }
 
-    private func length(_ node: YAMLNode?, _ what: String) -> MediaTime? {
-        guard let time = reader.time(node, what, isLength: true) else { return nil }
-        if case .absolute(let value) = time.value { return value }
-        reader.sink.error(
-            .invalidValue, "\(what) must be a time such as 90.5, 40ms or 1:40.4", at: time.range)
-        return nil
-    }
-
     private func duration(_ node: YAMLNode) -> Expectation.Check? {
         let whole = NodeMerge.expanded(node, as: Language.expectDuration)
         guard let fields = reader.fields(whole, as: Language.expectDuration),
-            let wanted = length(fields.value("is"), node.text == nil ? "`is`" : "`duration`")
+            let wanted = reader.value(
+                fields.value("is"), node.text == nil ? "`is`" : "`duration`", Language.length)
         else { return nil }
-        var tolerance = MediaTime(value: 1, timescale: 1000)
-        if let within = fields["within"] {
-            guard let value = length(within.value, "`within`") else { return nil }
-            tolerance = value
-        }
-        return .duration(is: wanted, within: tolerance)
+        let tolerance = reader.length("within", of: fields)
+        if fields.has("within"), tolerance == nil { return nil }
+        return .duration(
+            is: wanted.value, within: tolerance?.value ?? reader.defaultValue("within", of: fields.type))
     }
 
     private func properties(_ node: YAMLNode, _ type: MediaType, _ language: MappingType) -> [Expectation] {
         guard let fields = reader.fields(node, as: language), case .mapping(let entries) = node.content
         else { return [] }
         return entries.compactMap { entry in
-            guard fields.has(entry.key), language.key(entry.key) != nil,
-                let text = property(entry.key, entry.value)
+            guard fields.has(entry.key), let property = Expectation.TrackProperty(rawValue: entry.key),
+                let value = value(of: property, fields)
             else { return nil }
-            guard let value = Self.canonical(entry.key, text.value) else {
-                reader.sink.error(
-                    .invalidValue, "`\(entry.key)` can't be `\(text.value)`", at: text.range,
-                    help: language.key(entry.key)?.summary)
-                return nil
-            }
             return Expectation(
-                check: .property(type, name: entry.key, value: value), location: entry.value.range)
+                check: .property(type, name: property, value: value), location: entry.value.range)
         }
     }
 
-    private func property(_ key: String, _ node: YAMLNode) -> Located<String>? {
-        switch key {
-        case "codec": reader.codecName(node)
-        case "pixel_format": reader.pixelFormat(node).map { Located($0.value.description, at: $0.range) }
-        default: reader.text(node, "`\(key)`")
+    /// Returns an expected value in the notation in which properties of the output are reported, for comparison; nil after
+    /// an error is reported.
+    private func value(of property: Expectation.TrackProperty, _ fields: Fields) -> String? {
+        let key = property.rawValue
+        func text<Value: CustomStringConvertible & ScalarValue>(_: Value.Type) -> String? {
+            reader.value(key, of: fields, as: Value.self)?.value.description
         }
-    }
-
-    /// Returns an expected value in the notation in which properties of the output are reported, for comparison; nil if
-    /// the value is invalid.
-    private static func canonical(_ key: String, _ text: String) -> String? {
-        switch key {
-        case "frame_rate": Quantity.frameRate(text)?.description
-        case "sample_rate": Quantity.frequency(text).map { "\($0)" }
-        case "width", "height":
-            Int(text).flatMap { number in
-                Language.expectVideo.type(of: key)?.integers?.contains(number) == true ? "\(number)" : nil
-            }
-        case "channels": EncodeDecoder.layout(text)?.description
-        default: text
+        switch property {
+        case .codec: return text(String.self)
+        case .width, .height: return text(Int.self)
+        case .frameRate: return text(Rational.self)
+        case .pixelFormat: return text(PixelFormat.self)
+        case .sampleRate: return text(Int32.self)
+        case .channels: return text(ChannelLayout.self)
+        case .profile, .language:
+            return fields.value(key).flatMap { reader.text($0, "`\(key)`") }?.value
         }
     }
 
@@ -128,8 +109,7 @@ struct ExpectDecoder {
             let inner = reader.fields(entry.value, as: Language.expectIntegrated),
             let wanted = reader.number("is", of: inner)?.value
         {
-            let within =
-                reader.number("within", of: inner)?.value ?? reader.defaultNumber("within", of: inner) ?? 0
+            let within = reader.valueOrDefault("within", of: inner, as: Double.self)
             list.append(
                 Expectation(check: .loudness(is: wanted, within: within), location: entry.value.range))
         }

@@ -217,11 +217,9 @@ struct JobDecoder {
     private func scheduling(_ fields: Fields) -> JobScheduling {
         var scheduling = JobScheduling()
         scheduling.timeout =
-            reader.length(
-                "timeout", of: fields, "must be a time greater than 0, such as 90 or 10:00")?
-            .value
-        scheduling.retries = reader.integer("retries", of: fields)?.value ?? 0
-        scheduling.priority = reader.integer("priority", of: fields)?.value ?? 0
+            reader.length("timeout", of: fields)?.value
+        scheduling.retries = reader.valueOrDefault("retries", of: fields)
+        scheduling.priority = reader.valueOrDefault("priority", of: fields)
         scheduling.threads = reader.integer("threads", of: fields)?.value
         return scheduling
     }

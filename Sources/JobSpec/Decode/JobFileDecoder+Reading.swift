@@ -43,7 +43,7 @@ extension JobFileDecoder {
     /// Returns whether a path has the form of a variable's assignment, `name=value`.
     private static func isAssignment(_ path: String) -> Bool {
         guard let equal = path.firstIndex(of: "=") else { return false }
-        return NodeReader.isIdentifier(String(path[..<equal]))
+        return Identifier.isValid(String(path[..<equal]))
     }
 
     /// Returns whether the first 1024 bytes contain a NUL byte and there is no UTF-16 byte order mark.

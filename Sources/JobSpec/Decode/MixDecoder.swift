@@ -27,7 +27,7 @@ struct MixDecoder {
             let tracks = fields["audio"].flatMap({ selection($0.value) }), let volume = fields["volume"]
         else { return nil }
         guard case .sequence(let items) = volume.value.content else {
-            guard let value = reader.thousandths("volume", of: fields, as: "a factor")?.value else {
+            guard let value = reader.thousandths("volume", of: fields)?.value else {
                 return nil
             }
             return MixSpec.Input(selection: tracks, points: [(nil, value)])
@@ -38,8 +38,8 @@ struct MixDecoder {
         }
         let points = items.compactMap { item -> (at: Located<TimeExpression>?, thousandths: Int)? in
             guard let fields = reader.fields(item, as: Language.volumePoint),
-                let time = reader.time(fields.value("at"), "`at`"),
-                let value = reader.thousandths("value", of: fields, as: "a factor")?.value
+                let time = reader.value("at", of: fields, as: TimeExpression.self),
+                let value = reader.thousandths("value", of: fields)?.value
             else { return nil }
             return (time, value)
         }

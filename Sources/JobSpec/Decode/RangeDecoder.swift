@@ -12,8 +12,9 @@ struct RangeDecoder {
         if items.isEmpty {
             reader.sink.error(.missingKey, "the list of ranges is empty", at: node.range)
         }
-        if items.count > 1000 {
-            reader.sink.error(.yamlLimit, "the list has more than 1000 ranges", at: node.range)
+        if items.count > Language.maxRanges {
+            reader.sink.error(
+                .yamlLimit, "the list has more than \(Language.maxRanges) ranges", at: node.range)
             return []
         }
         return items.compactMap { range($0) }
@@ -23,9 +24,9 @@ struct RangeDecoder {
     func range(_ node: YAMLNode) -> RangeSpec? {
         guard let fields = reader.fields(node, as: Language.range) else { return nil }
         let spec = RangeSpec(
-            start: reader.time(fields.value("start"), "`start`"),
-            end: reader.time(fields.value("end"), "`end`"),
-            duration: reader.time(fields.value("duration"), "`duration`"), range: node.range)
+            start: reader.value("start", of: fields),
+            end: reader.value("end", of: fields),
+            duration: reader.value("duration", of: fields), range: node.range)
         // Only absolute times can be compared without the source.
         var from = MediaTime.zero
         if let start = spec.start {

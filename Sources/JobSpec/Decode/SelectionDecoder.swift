@@ -20,7 +20,7 @@ struct SelectionDecoder {
             guard let text = reader.text(node, "a selection") else { return nil }
             if text.value == "first" { return Located(.first, at: node.range) }
             if text.value == "all" { return Located(.all, at: node.range) }
-            if let index = Int(text.value), (0...255).contains(index) {
+            if let index = Language.trackIndex.parse(text.value) {
                 return Located(.matching(TrackCriteria(index: index)), at: node.range)
             }
             reader.sink.error(
@@ -44,10 +44,10 @@ struct SelectionDecoder {
         var criteria = TrackCriteria()
         criteria.index = reader.integer("index", of: fields)?.value
         criteria.id = reader.integer("id", of: fields)?.value
-        criteria.language = reader.language(fields.value("language"))?.value
+        criteria.language = reader.value("language", of: fields, as: String.self)?.value
         criteria.codec =
             type == .data
-            ? dataCodec(fields["codec"]) : fields["codec"].flatMap { reader.codecName($0.value)?.value }
+            ? dataCodec(fields["codec"]) : reader.value("codec", of: fields, as: String.self)?.value
         criteria.disposition = fields["disposition"].map { dispositions($0.value) } ?? []
         if let entry = fields["disposition"], case .sequence(let items) = entry.value.content, items.isEmpty {
             reader.sink.error(.missingKey, "the list of dispositions is empty", at: entry.value.range)

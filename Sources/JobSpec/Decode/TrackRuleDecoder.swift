@@ -52,7 +52,7 @@ struct TrackRuleDecoder {
         let selection = SelectionDecoder(reader: reader).selection(kind.value, of: type)
         let isOptional = reader.boolean("optional", of: fields)?.value ?? false
         let action = action(fields, type)
-        let trackLanguage = reader.language(fields.value("language"))
+        let trackLanguage = reader.value("language", of: fields, as: String.self)
         let title = fields["title"].flatMap { reader.text($0.value, "`title`") }
         let disposition = fields["disposition"].map {
             Located(SelectionDecoder(reader: reader).dispositions($0.value, or: "none"), at: $0.value.range)
@@ -153,21 +153,4 @@ struct TrackRuleDecoder {
         return .encodeSubtitle(
             SubtitleEncodeSpec(codec: Located(codec, at: word.range), range: node.range))
     }
-}
-
-extension NodeReader {
-    func language(_ node: YAMLNode?) -> Located<String>? {
-        value(node, "`language`", "expected a language code such as eng or pt-BR") { text in
-            let parts = text.split(separator: "-", omittingEmptySubsequences: false)
-            let isCode =
-                (2...3).contains(parts[0].utf8.count) && parts[0].utf8.allSatisfy(Self.isLetter)
-                && parts.dropFirst().allSatisfy { part in
-                    (2...8).contains(part.utf8.count)
-                        && part.utf8.allSatisfy { Self.isLetter($0) || (0x30...0x39).contains($0) }
-                }
-            return isCode ? text : nil
-        }
-    }
-
-    private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte | 0x20) }
 }

@@ -269,7 +269,7 @@ struct JobExpander {
         let decoder = AssetDecoder(reader: reader)
         guard node.text != nil else { return decoder.asset(node).map { ($0, nil) } }
         guard let text = reader.text(node, "`asset`") else { return nil }
-        if NodeReader.isIdentifier(text.value) {
+        if Identifier.isValid(text.value) {
             guard let entry = definition.assets[text.value] else {
                 let ids = definition.listedAssets
                 reader.sink.error(

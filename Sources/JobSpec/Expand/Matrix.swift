@@ -35,7 +35,7 @@ enum Matrix {
                 isReserved = true
                 continue
             }
-            guard NodeReader.isIdentifier(entry.key) else {
+            guard Identifier.isValid(entry.key) else {
                 reader.sink.error(
                     .invalidName,
                     "a matrix key can't be `\(entry.key)`; expected a letter or `_`, followed by letters, digits, `_` and `-`",

@@ -36,7 +36,7 @@ enum NodeMerge {
             return upper
         }
         // An asset's id is not a short form of a mapping.
-        if key.name == "asset", let text = upper.text, NodeReader.isIdentifier(text) { return upper }
+        if key.name == "asset", let text = upper.text, Identifier.isValid(text) { return upper }
         // Mappings of different types aren't merged: another job's output has no `path`.
         if let above = key.type.kind(of: upper), let below = key.type.kind(of: lower), above !== below {
             return upper

@@ -69,7 +69,7 @@ struct Scope: Sendable {
     static func isQualifiedName(_ name: String) -> Bool {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
         return parts.count == 2 && ["asset", "matrix", "env", "image"].contains(parts[0])
-            && NodeReader.isIdentifier(String(parts[1]))
+            && Identifier.isValid(String(parts[1]))
     }
 
     private func named(_ name: String) throws(Failure) -> Value {
@@ -113,7 +113,7 @@ struct Scope: Sendable {
                 ?? Suggestion.help(
                     for: name, among: names)
                 ?? "define it: `vars: { \(Self.exampleName(name)): … }`",
-            isMissing: NodeReader.isIdentifier(name))
+            isMissing: Identifier.isValid(name))
     }
 
     /// Returns a name with the prefix that it lacks: `matrix.crf`, `asset.stem`, `env.HOME`; nil if it lacks none.
@@ -131,12 +131,12 @@ struct Scope: Sendable {
         let inner = name.drop(while: isAround)
         let unwrapped = String(inner.prefix { !isAround($0) })
         guard inner.dropFirst(unwrapped.count).allSatisfy(isAround) else { return nil }
-        return unwrapped != name && NodeReader.isIdentifier(unwrapped.replacing(".", with: "_"))
+        return unwrapped != name && Identifier.isValid(unwrapped.replacing(".", with: "_"))
             ? unwrapped : nil
     }
 
     private func environmentValue(_ name: String) throws(Failure) -> Value {
-        guard NodeReader.isIdentifier(name), !name.contains("-") else {
+        guard Identifier.isValid(name), !name.contains("-") else {
             throw .undefined("`\(name)` is not a valid name of an environment variable", help: nil)
         }
         guard let environment else {
@@ -151,7 +151,7 @@ struct Scope: Sendable {
     }
 
     private static func exampleName(_ name: String) -> String {
-        NodeReader.isIdentifier(name) ? name : "name"
+        Identifier.isValid(name) ? name : "name"
     }
 }
 

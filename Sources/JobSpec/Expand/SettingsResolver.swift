@@ -18,7 +18,7 @@ struct SettingsResolver {
         if let text = node.text, !node.isNull, !node.isDeferred {
             current = YAMLNode(
                 .mapping([YAMLNode.Entry(key: "use", keyRange: node.range, value: node)]), at: node.range)
-            guard NodeReader.isIdentifier(text) else {
+            guard Identifier.isValid(text) else {
                 reader.sink.error(
                     .invalidName,
                     "`\(text)` is not a valid name of settings; expected a name, or the settings themselves",

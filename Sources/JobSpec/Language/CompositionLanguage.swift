@@ -2,45 +2,35 @@ internal import Media
 
 /// The keys of `composition`.
 extension Language {
-    /// A position on a composition's time line: a time, or an anchor such as `talk.start+2s`.
-    static let anchor = ValueType.oneOf([
-        .number(0...1e9),
-        .text(
-            pattern:
-                #"^((start|end|[A-Za-z_][A-Za-z0-9_-]*\.(start|end))([+-]([0-9]+(\.[0-9]+)?(s|ms)?|([0-9]+:)?[0-9]{1,2}:[0-9]{1,2}(\.[0-9]+)?))?|[0-9]+(\.[0-9]+)?(s|ms)?|([0-9]+:)?[0-9]{1,2}:[0-9]{1,2}(\.[0-9]+)?)$"#,
-            example: "talk.start+2s"),
-    ])
-    /// Pixels, or a percentage of the canvas.
-    static let distance = ValueType.oneOf([
-        .integer(-16_384...16_384), .text(pattern: #"^-?[0-9]+(\.[0-9]+)?%$"#, example: "10%"),
-    ])
-    static let level = ValueType.oneOf([
-        .number(0...16), .text(pattern: #"^[+-]?[0-9]+(\.[0-9]+)?( ?[dD][bB])$"#, example: "-3dB"),
-        .list(.mapping(levelPoint)),
-    ])
-    static let opacity = ValueType.oneOf([.number(0...1), .list(.mapping(opacityPoint))])
+    /// The maximum number of entries in each of `sequence`, `layers` and `audio`.
+    static let maxItems = Composition.maxClips
+
+    private static let levels = ValueType.oneOf([.scalar(volume), .list(.mapping(levelPoint))])
+    private static let opacities = ValueType.oneOf([.scalar(opacity), .list(.mapping(opacityPoint))])
 
     static let levelPoint = MappingType(
         "levelPoint", "a point of a composition's `volume`",
         "A volume at a time, with linear interpolation between points.",
         keys: [
             KeyInfo(
-                "at", length(0...86_400), "Time from the start of the clip or the audio item.", required: true
+                "at", length(withinADay, suchAs: "2s"),
+                "Time from the start of the clip or the audio item.", required: true
             ),
-            KeyInfo("value", .number(0...16), "Factor of the samples.", required: true),
+            KeyInfo("value", factor, "Factor of the samples.", required: true),
         ])
     static let opacityPoint = MappingType(
         "opacityPoint", "a point of `opacity`",
         "An opacity at a time, with linear interpolation between points.",
         keys: [
-            KeyInfo("at", length(0...86_400), "Time from the start of the layer.", required: true),
             KeyInfo(
-                "value", .number(0...1), "Opacity from 0 (invisible) to 1 (opaque).", required: true),
+                "at", length(withinADay, suchAs: "2s"), "Time from the start of the layer.", required: true),
+            KeyInfo(
+                "value", opacityValue, "Opacity from 0 (invisible) to 1 (opaque).", required: true),
         ])
 
     /// The selection of one track of a clip, or of none.
     static let oneTrack = ValueType.oneOf([
-        .word(["first", "none"]), .integer(0...255), .mapping(selection),
+        .word(["first", "none"]), .scalar(trackIndex), .mapping(selection),
     ])
 
     private static let shaping = [
@@ -56,12 +46,12 @@ extension Language {
             KeyInfo("asset", asset, "An asset's id, a path, or an inline asset.", required: true),
             KeyInfo("id", .identifier, "Id for anchors."),
             KeyInfo("range", .mapping(range), "The section of the asset; all of it by default."),
-            KeyInfo("duration", length(0.001...86_400), "Duration of an image."),
+            KeyInfo("duration", length(upToADay, suchAs: "5s"), "Duration of an image."),
             KeyInfo("video", oneTrack, "The video track; `none` is black.", default: "first"),
             KeyInfo("audio", oneTrack, "The audio track; `none` is silence.", default: "first"),
             KeyInfo(
                 "subtitle",
-                .oneOf([.word(["first", "all", "none"]), .integer(0...255), .mapping(selection)]),
+                .oneOf([.word(["first", "all", "none"]), .scalar(trackIndex), .mapping(selection)]),
                 "The subtitle tracks to keep, as text; tracks of the same language are joined.",
                 default: "all"),
             KeyInfo(
@@ -69,9 +59,9 @@ extension Language {
                 "Scaling of frames to the canvas: with bars, cropped, or distorted.",
                 default: "contain"),
             KeyInfo(
-                "speed", .number(0.1...10), "Playback speed; audio keeps its pitch.",
+                "speed", .thousandths(0.1...10), "Playback speed; audio keeps its pitch.",
                 default: "1"),
-            KeyInfo("volume", level, "Volume: a factor, decibels, or points.", default: "1"),
+            KeyInfo("volume", levels, "Volume: a factor, decibels, or points.", default: "1"),
             KeyInfo(
                 "lead_in", .word([LeadIn.hold, .black].map(\.rawValue)),
                 "Image from the start of the clip to its first frame: that frame, or black.",
@@ -82,11 +72,15 @@ extension Language {
         "The transition between the clips before and after it, which overlap; the total duration is reduced by the overlap.",
         keys: [
             KeyInfo("join", .word(JoinKind.allCases.map(\.rawValue)), "The transition.", required: true),
-            KeyInfo("overlap", length(0.001...3600), "Duration of the overlap.", required: true),
+            KeyInfo(
+                "overlap", length(upToAnHour, suchAs: "1s or 500ms"), "Duration of the overlap.",
+                required: true),
         ])
     static let gap = MappingType(
         "gap", "a gap", "Black and silence.",
-        keys: [KeyInfo("gap", length(0.001...86_400), "Duration of the gap.", required: true)])
+        keys: [
+            KeyInfo("gap", length(upToADay, suchAs: "1s"), "Duration of the gap.", required: true)
+        ])
 
     static let placement = MappingType(
         "place", "`place`", "The position of a layer; centered by default.",
@@ -101,15 +95,15 @@ extension Language {
             KeyInfo("width", distance, "Width; the height keeps the aspect ratio.", default: "its own"),
             KeyInfo("height", distance, "Height; the width keeps the aspect ratio."),
             KeyInfo(
-                "rotate", .number(-360...360),
+                "rotate", .thousandths(-360...360),
                 "Rotation around the center, in degrees clockwise.", default: "0"),
         ], alternatives: [.atMostOne(["left", "right", "center"]), .atMostOne(["top", "bottom"])])
     private static let layerTimes = [
         KeyInfo("at", anchor, "Time at which the layer appears.", default: "0"),
         KeyInfo("until", anchor, "Time at which the layer disappears.", default: "end"),
-        KeyInfo("duration", length(0.001...86_400), "Duration, instead of `until`."),
+        KeyInfo("duration", length(upToADay, suchAs: "3s"), "Duration, instead of `until`."),
         KeyInfo("place", .mapping(placement), "Position of the layer."),
-        KeyInfo("opacity", opacity, "Opacity from 0 (invisible) to 1 (opaque).", default: "1"),
+        KeyInfo("opacity", opacities, "Opacity from 0 (invisible) to 1 (opaque).", default: "1"),
     ]
     static let assetLayer = MappingType(
         "assetLayer", "a layer", "Frames of an asset above the clips.",
@@ -126,7 +120,7 @@ extension Language {
                 required: true
             ),
             KeyInfo(
-                "track", .oneOf([.word(["first"]), .integer(0...255), .mapping(selection)]),
+                "track", .oneOf([.word(["first"]), .scalar(trackIndex), .mapping(selection)]),
                 "The subtitle track.",
                 default: "first"),
             KeyInfo(
@@ -134,16 +128,12 @@ extension Language {
                 "Name of an installed font.", default: "from the subtitles, or DejaVu Sans"),
             KeyInfo(
                 "size", .integer(4...2000), "Font size in pixels.", default: "from the subtitles"),
-            KeyInfo("color", layerColor, "Text color.", default: "from the subtitles"),
+            KeyInfo("color", textColor, "Text color.", default: "from the subtitles"),
             KeyInfo(
                 "at", anchor, "Position of the subtitle file's time 0 on the time line.",
                 default: "0"),
             KeyInfo("until", anchor, "Time after which no subtitle is shown.", default: "end"),
         ])
-    private static let layerColor = ValueType.oneOf([
-        .word(["white", "black", "red", "green", "blue", "yellow", "cyan", "magenta", "gray"]),
-        .text(pattern: "^#[0-9A-Fa-f]{6}([0-9A-Fa-f]{2})?$", example: "#ffcc00"),
-    ])
     static let textLayer = MappingType(
         "textLayer", "a text", "Text above the clips.",
         keys: [
@@ -152,7 +142,7 @@ extension Language {
                 "font", .string(mayBeEmpty: false),
                 "Name of an installed font, such as `DejaVu Sans Bold`.", default: "DejaVu Sans"),
             KeyInfo("size", .integer(4...2000), "Font size in pixels.", default: "48"),
-            KeyInfo("color", layerColor, "Text color.", default: "white"),
+            KeyInfo("color", textColor, "Text color.", default: "white"),
         ] + layerTimes, alternatives: [.atMostOne(["until", "duration"])])
 
     static let audioItem = MappingType(
@@ -165,9 +155,10 @@ extension Language {
             KeyInfo("at", anchor, "Start time.", default: "0"),
             KeyInfo("until", anchor, "Latest end time.", default: "end"),
             KeyInfo("loop", .boolean, "Repeat until the end time.", default: "false"),
-            KeyInfo("volume", level, "Volume: a factor, decibels, or points.", default: "1"),
-            KeyInfo("fade_in", length(0.001...3600), "Duration of the fade-in."),
-            KeyInfo("fade_out", length(0.001...3600), "Duration of the fade-out, before the end."),
+            KeyInfo("volume", levels, "Volume: a factor, decibels, or points.", default: "1"),
+            KeyInfo("fade_in", length(upToAnHour, suchAs: "2s"), "Duration of the fade-in."),
+            KeyInfo(
+                "fade_out", length(upToAnHour, suchAs: "2s"), "Duration of the fade-out, before the end."),
             KeyInfo("duck", .mapping(duck), "Lower the volume while another audio item or a clip has audio."),
         ])
     static let duck = MappingType(
@@ -177,11 +168,7 @@ extension Language {
                 "under", .identifier,
                 "Id of the audio item or the clip that takes precedence.",
                 required: true),
-            KeyInfo(
-                "by",
-                .oneOf([
-                    .number(0...60), .text(pattern: #"^[0-9]+(\.[0-9]+)?( ?[dD][bB])$"#, example: "12dB"),
-                ]), "Reduction in decibels.", default: "12dB"),
+            KeyInfo("by", reduction, "Reduction in decibels.", default: "12dB"),
         ])
 
     /// The value of `sequence`: a list of clips, joins and gaps.
@@ -190,7 +177,7 @@ extension Language {
             .string(mayBeEmpty: false), .mapping(clip), .mapping(join), .mapping(gap), .mapping(fileAsset),
             .mapping(urlAsset), .mapping(pattern), .mapping(imagesAsset), .mapping(imageAsset),
             .mapping(jobAsset),
-        ]))
+        ]), atMost: maxItems)
 
     static let composition = MappingType(
         "composition", "`composition`",
@@ -199,15 +186,19 @@ extension Language {
             KeyInfo("sequence", sequence, "Clips in order, joins and gaps.", required: true),
             KeyInfo(
                 "layers",
-                .list(.oneOf([.mapping(assetLayer), .mapping(textLayer), .mapping(subtitleLayer)])),
+                .list(
+                    .oneOf([.mapping(assetLayer), .mapping(textLayer), .mapping(subtitleLayer)]),
+                    atMost: maxItems),
                 "Layers above the clips; later ones are on top."),
-            KeyInfo("audio", .list(.mapping(audioItem)), "Audio that is mixed with that of the clips."),
             KeyInfo(
-                "size", fullDimensions, "Size of the frames; both sides even.", default: "the first clip's"),
+                "audio", .list(.mapping(audioItem), atMost: maxItems),
+                "Audio that is mixed with that of the clips."),
+            KeyInfo(
+                "size", canvasSize, "Size of the frames; both sides even.", default: "the first clip's"),
             KeyInfo(
                 "frame_rate", frameRate, "Frames per second.",
                 default: "derived from the first clip, so that all its frames are shown"),
-            KeyInfo("sample_rate", frequency, "Samples per second.", default: "the first clip's"),
+            KeyInfo("sample_rate", compositionSampleRate, "Samples per second.", default: "the first clip's"),
             KeyInfo("channels", channels, "Channels of the audio.", default: "the first clip's"),
         ])
 }

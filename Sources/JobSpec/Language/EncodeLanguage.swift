@@ -3,12 +3,7 @@ internal import Media
 
 /// The keys of `encode`.
 extension Language {
-    static let bitRate = ValueType.oneOf([
-        .integer(6000...1_000_000_000),
-        .text(pattern: #"^([0-9]+(\.[0-9]+)? ?[kKmM]|[6-9][0-9]{3}|[0-9]{5,10})$"#, example: "128k"),
-    ])
-    private static let options = ValueType.mapOf(
-        .oneOf([.string(), .number(-1e12...1e12), .boolean]), keys: .any)
+    private static let options = ValueType.mapOf(.string(), keys: .any)
     private static let use = KeyInfo(
         "use", .identifier, "Named settings to start from; other keys of the mapping override them.")
 
@@ -21,7 +16,7 @@ extension Language {
                 "encoder", .word(CodecCatalog.encoderNames(of: .video)),
                 "An encoder of the codec; see *Encoders*. Hardware encoders are used only if named here.",
                 default: "the codec's first software encoder that FFmpeg was built with"),
-            KeyInfo("crf", .number(0...63), "Constant quality (CRF); lower is better."),
+            KeyInfo("crf", .thousandths(0...63), "Constant quality (CRF); lower is better."),
             KeyInfo("qp", .integer(0...255), "Constant quantizer (QP)."),
             KeyInfo("bitrate", bitRate, "Average bit rate."),
             KeyInfo("lossless", .boolean, "Encode without loss."),
@@ -32,19 +27,17 @@ extension Language {
                 "Number of passes; 2 analyzes the source first, and distributes the `bitrate` better.",
                 default: "1"),
             KeyInfo(
-                "preset", .oneOf([.string(), .integer(0...13)]),
+                "preset", .string(),
                 "The encoder's preset: encoding speed against file size."),
             KeyInfo("tune", .string(), "The encoder's tuning, such as `film`."),
-            KeyInfo("profile", .oneOf([.string(), .integer(0...3)]), "The codec's profile."),
+            KeyInfo("profile", .string(), "The codec's profile."),
+            KeyInfo("level", .string(), "The codec's level, such as `4.1`."),
             KeyInfo(
-                "level", .oneOf([.number(0.5...7), .text(pattern: #"^[1-7](\.[0-9])?b?$"#, example: "4.1")]),
-                "The codec's level."),
-            KeyInfo(
-                "keyframe_interval", .oneOf([.integer(1...100_000), frameInterval]),
+                "keyframe_interval", keyframeInterval,
                 "Maximum time or number of frames between keyframes."),
             KeyInfo("b_frames", .integer(0...16), "Maximum number of consecutive B-frames."),
             KeyInfo(
-                "pixel_format", libavName("yuv420p"), "FFmpeg's name of the pixel format.",
+                "pixel_format", .scalar(pixelFormat), "FFmpeg's name of the pixel format.",
                 default: "the source's, or the nearest that the encoder supports",
                 examples: ["yuv420p", "yuv422p", "yuv444p", "yuv420p10le", "yuv422p10le", "yuv444p10le"]),
             KeyInfo(
@@ -74,8 +67,8 @@ extension Language {
                 "Color description of the frames. `sdr`: HDR frames are tone-mapped to BT.709, and become 8-bit 4:2:0 for H.264 unless `pixel_format` or `profile` is set; other frames are unchanged.",
                 default: "the source's"),
             KeyInfo(
-                "pixel_aspect_ratio", .text(pattern: "^[1-9][0-9]{0,4}[:/][1-9][0-9]{0,4}$", example: "1:1"),
-                "Pixel aspect ratio, set without changing the frame.", default: "the source's"),
+                "pixel_aspect_ratio", ratio, "Pixel aspect ratio, set without changing the frame.",
+                default: "the source's"),
             KeyInfo(
                 "filters", .string(), "A chain of FFmpeg's video filters; see *Filters*.",
                 examples: ["hqdn3d", "eq=contrast=1.1,unsharp"]),
@@ -90,10 +83,10 @@ extension Language {
     static let crop = MappingType(
         "crop", "`crop`", "A rectangle of the coded frame, in pixels.",
         keys: [
-            KeyInfo("x", .integer(0...16_384), "Left edge.", default: "0"),
-            KeyInfo("y", .integer(0...16_384), "Upper edge.", default: "0"),
-            KeyInfo("width", .integer(1...16_384), "Width.", required: true),
-            KeyInfo("height", .integer(1...16_384), "Height.", required: true),
+            KeyInfo("x", edge, "Left edge.", default: "0"),
+            KeyInfo("y", edge, "Upper edge.", default: "0"),
+            KeyInfo("width", side, "Width.", required: true),
+            KeyInfo("height", side, "Height.", required: true),
         ])
 
     static let color = MappingType(
@@ -117,30 +110,22 @@ extension Language {
                 "An encoder of the codec; see *Encoders*.",
                 default: "the codec's first encoder that FFmpeg was built with"),
             KeyInfo("bitrate", bitRate, "Bit rate."),
-            KeyInfo("quality", .number(-2...10), "Variable bit rate by quality, as the encoder counts it."),
+            KeyInfo(
+                "quality", .thousandths(-2...10), "Variable bit rate by quality, as the encoder counts it."),
             KeyInfo("profile", .string(), "The codec's profile."),
             KeyInfo(
-                "sample_rate", frequency, "Samples a second.",
+                "sample_rate", sampleRate, "Samples a second.",
                 default: "the source's, or the next higher one that the encoder supports, or its highest"),
-            KeyInfo(
-                "sample_format",
-                .word([
-                    "u8", "s16", "s32", "s64", "flt", "dbl", "u8p", "s16p", "s32p", "s64p", "fltp", "dblp",
-                ]), "FFmpeg's name of the sample format."),
+            KeyInfo("sample_format", sampleFormat, "FFmpeg's name of the sample format."),
             KeyInfo("bit_depth", .integer(8...32), "Bits per sample, for lossless codecs."),
             KeyInfo(
-                "channels", channels,
+                "channels", .scalar(channels),
                 "`mono`, `stereo`, `5.1`, a number of channels, or a channel layout.",
                 default: "the source's", examples: ["mono", "stereo", "5.1"]),
             KeyInfo(
-                "gain",
-                .oneOf([
-                    .number(-60...60),
-                    .text(pattern: #"^[+-]?[0-9]+(\.[0-9]+)?( ?[dD][bB])?$"#, example: "-3dB"),
-                ]),
-                "Gain in dB, applied before `filters`.", default: "0"),
+                "gain", gain, "Gain in dB, applied before `filters`.", default: "0"),
             KeyInfo(
-                "normalize", .oneOf([.number(-70 ... -5), .mapping(normalize)]),
+                "normalize", .oneOf([.scalar(targetLoudness), .mapping(normalize)]),
                 "Loudness normalization by EBU R128 in two passes, after `filters`."),
             KeyInfo(
                 "filters", .string(), "A chain of FFmpeg's audio filters; see *Filters*.",
@@ -154,7 +139,7 @@ extension Language {
     static let normalize = MappingType(
         "normalize", "`normalize`", "Loudness by EBU R128.",
         keys: [
-            KeyInfo("integrated", .number(-70 ... -5), "Integrated loudness in LUFS.", default: "-16"),
+            KeyInfo("integrated", targetLoudness, "Integrated loudness in LUFS.", default: "-16"),
             KeyInfo("true_peak", .number(-9...0), "Maximum true peak in dBTP.", default: "-1"),
             KeyInfo(
                 "range", .number(1...50), "Maximum loudness range in LU.",

@@ -5,33 +5,33 @@ extension Language {
     static let expectDuration = MappingType(
         "expectDuration", "`duration` of `expect`", "Duration of the output.",
         keys: [
-            KeyInfo("is", length(), "Expected duration.", required: true),
-            KeyInfo("within", length(), "Tolerance.", default: "1ms"),
+            KeyInfo("is", length, "Expected duration.", required: true),
+            KeyInfo("within", length, "Tolerance.", default: "1ms"),
         ], shortForm: "is")
     static let expectSize = MappingType(
         "expectSize", "`size` of `expect`", "Size of the file.",
         keys: [
-            KeyInfo("max", Language.bytes, "Maximum size.", required: true)
+            KeyInfo("max", byteSize, "Maximum size.", required: true)
         ])
     static let expectLongest = MappingType(
         "expectLongest", "`silence` or `black` of `expect`", "The longest section.",
-        keys: [KeyInfo("max", length(), "Maximum duration.", required: true)])
+        keys: [KeyInfo("max", length, "Maximum duration.", required: true)])
     static let expectVideo = MappingType(
         "expectVideo", "`video` of `expect`", "The first video track.",
         keys: [
-            KeyInfo("codec", libavName("h264"), "FFmpeg's name of the codec."),
+            KeyInfo("codec", videoCodecName, "FFmpeg's name of the codec."),
             KeyInfo("profile", .string(), "FFmpeg's name of the profile."),
-            KeyInfo("width", .integer(1...16_384), "Width in pixels."),
-            KeyInfo("height", .integer(1...16_384), "Height in pixels."),
+            KeyInfo("width", side, "Width in pixels."),
+            KeyInfo("height", side, "Height in pixels."),
             KeyInfo("frame_rate", frameRate, "Average frames per second."),
-            KeyInfo("pixel_format", libavName("yuv420p"), "FFmpeg's name of the pixel format."),
+            KeyInfo("pixel_format", pixelFormat, "FFmpeg's name of the pixel format."),
         ])
     static let expectAudio = MappingType(
         "expectAudio", "`audio` of `expect`", "The first audio track.",
         keys: [
-            KeyInfo("codec", libavName("aac"), "FFmpeg's name of the codec."),
+            KeyInfo("codec", audioCodecName, "FFmpeg's name of the codec."),
             KeyInfo("profile", .string(), "FFmpeg's name of the profile."),
-            KeyInfo("sample_rate", frequency, "Samples per second."),
+            KeyInfo("sample_rate", sampleRate, "Samples per second."),
             KeyInfo(
                 "channels", channels,
                 "`mono`, `stereo`, `5.1`, a number of channels, or a channel layout."),
@@ -56,7 +56,8 @@ extension Language {
         "expect", "`expect`",
         "Expectations that the finished output must meet; otherwise the job fails, and nothing is published. With `check`, expectations of the source.",
         keys: [
-            KeyInfo("duration", .oneOf([length(), .mapping(expectDuration)]), "Duration of the output."),
+            KeyInfo(
+                "duration", .oneOf([.scalar(length), .mapping(expectDuration)]), "Duration of the output."),
             KeyInfo("frames", .integer(1...1_000_000_000), "Number of frames of the first video track."),
             KeyInfo("size", .mapping(expectSize), "Size of the file."),
             KeyInfo("video", .mapping(expectVideo), "Properties of the first video track."),

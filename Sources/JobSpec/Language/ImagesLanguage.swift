@@ -3,12 +3,17 @@ internal import Media
 
 /// The keys of image outputs.
 extension Language {
+    /// The maximum number of still images of an output.
+    static let maxImages = 9999
+
     static let imageTolerance = MappingType(
         "imageTolerance", "`tolerance` of `images`",
         "Maximum distance of a still image from the requested time.",
         keys: [
-            KeyInfo("before", length(0...86_400), "Maximum time before it.", default: "0"),
-            KeyInfo("after", length(0...86_400), "Maximum time after it.", default: "0"),
+            KeyInfo(
+                "before", length(withinADay, suchAs: "2s or 500ms"), "Maximum time before it.", default: "0"),
+            KeyInfo(
+                "after", length(withinADay, suchAs: "2s or 500ms"), "Maximum time after it.", default: "0"),
         ])
     static let imageSheet = MappingType(
         "imageSheet", "`sheet` of `images`", "All still images in one file, in columns and rows.",
@@ -25,18 +30,18 @@ extension Language {
         "Still images of the first video track: at given times, at an interval, a number of them, at all keyframes, or at scene changes. The destination names each by `${image.number}` or `${image.time}`, or is a single file for one image, a sheet or an animation.",
         keys: [
             KeyInfo(
-                "at", .oneOf([.number(-1e9...1e9), time, .list(timeOrNumber)]),
+                "at", .oneOf([.scalar(time), .list(.scalar(time), atMost: maxImages)]),
                 "Times in the range; `end` is the last frame."),
             KeyInfo(
-                "every", length(0.001...86_400),
+                "every", length(upToADay, suchAs: "5s or 500ms"),
                 "Interval: the first frame, and one at each multiple of the interval."),
             KeyInfo(
-                "count", .integer(1...9999),
+                "count", .integer(1...maxImages),
                 "Number of images: the range is divided into that many equal parts, and each image is from the middle of one."
             ),
             KeyInfo("keyframes", .onlyTrue, "Every keyframe."),
             KeyInfo(
-                "scenes", .number(0.001...1),
+                "scenes", .thousandths(0.001...1),
                 "Scene detection: the first frame, and each frame that differs from the previous one by at least this value, from 0 to 1 (FFmpeg's `select` filter); 0.3 to 0.5 detects cuts. Each plan decodes the source."
             ),
             KeyInfo(

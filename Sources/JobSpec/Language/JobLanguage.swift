@@ -3,6 +3,9 @@ internal import Media
 
 /// The keys of jobs and of their outputs.
 extension Language {
+    /// The maximum number of ranges of a job.
+    static let maxRanges = 1000
+
     static let metadata = MappingType(
         "metadata", "`metadata`", "The output's tags and its cover.",
         keys: [
@@ -62,8 +65,8 @@ extension Language {
             default: "false"
         ),
         KeyInfo(
-            "fragment", .oneOf([.number(0.1...60), fragmentTime]),
-            "Duration of fragments, each with its own index (mp4, mov and m4a), so that an incomplete file is playable; 0.1 s to 60 s. A fragment of video ends at the first keyframe after that duration, or after twice the duration."
+            "fragment", length(fragmentDurations, suchAs: "2s or 500ms"),
+            "Duration of fragments, each with its own index (mp4, mov and m4a), so that an incomplete file is playable; \(fragmentDurations.lower) to \(fragmentDurations.upper). A fragment of video ends at the first keyframe after that duration, or after twice the duration."
         ),
         KeyInfo("metadata", .mapping(metadata), "The output's tags."),
         KeyInfo(
@@ -101,7 +104,7 @@ extension Language {
                 "composition", .oneOf([sequence, .mapping(composition)]),
                 "Instead of `asset`: several assets on one time line. A list is its `sequence`."),
             KeyInfo(
-                "range", .oneOf([.mapping(range), .list(.mapping(range))]),
+                "range", .oneOf([.mapping(range), .list(.mapping(range), atMost: maxRanges)]),
                 "The section of the asset; all of it by default. Ranges of a list are joined in their order."
             ),
         ] + outputKeys + [
@@ -126,7 +129,7 @@ extension Language {
                 "needs", .oneOf([.identifier, .list(.identifier, mayBeEmpty: true)]),
                 "Jobs that must succeed before this one."),
             KeyInfo(
-                "timeout", length(0.001...1e9),
+                "timeout", timeout,
                 "Time after which the job fails: seconds, or a time such as `10:00` or `1:30:00`."),
             KeyInfo(
                 "retries", .integer(0...10),

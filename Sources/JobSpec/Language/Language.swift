@@ -7,70 +7,22 @@ package enum Language {
     /// The required value of `version`.
     package static let version = 1
 
-    static let time = ValueType.text(
-        pattern:
-            #"^(end|chapter:[1-9][0-9]*|[0-9]+f|[0-9]+(\.[0-9]+)?%|-?[0-9]+(\.[0-9]+)?(s|ms)?|-?([0-9]{1,6}:[0-9]{1,2}|[0-9]{1,6}):[0-9]{1,2}(\.[0-9]+)?)$"#,
-        example: "1:30.5")
-    static let fragmentTime = ValueType.text(
-        pattern: #"^([0-9]+(\.[0-9]+)?(s|ms)?|([0-9]{1,6}:[0-9]{1,2}|[0-9]{1,6}):[0-9]{1,2}(\.[0-9]+)?)$"#,
-        example: "2s")
-    /// An interval as a number of frames with a unit, or a duration with a unit or in clock notation.
-    static let frameInterval = ValueType.text(
-        pattern:
-            #"^([0-9]+f|[0-9]+(\.[0-9]+)?(s|ms)|([0-9]{1,6}:[0-9]{1,2}|[0-9]{1,6}):[0-9]{1,2}(\.[0-9]+)?)$"#,
-        example: "2s")
-    /// Returns the type of a duration in seconds or in clock notation. Frames, percentages and chapters are
-    /// positions in a source.
-    static func length(_ range: ClosedRange<Double> = 0...1e9) -> ValueType {
-        .oneOf([.number(range), fragmentTime])
-    }
-    static let frequency = ValueType.oneOf([
-        .integer(1...768_000), .text(pattern: #"^[0-9]+(\.[0-9]+)?( ?[kK]?[hH][zZ])?$"#, example: "44.1kHz"),
-    ])
-    static let tone = ValueType.oneOf([
-        .integer(1...20_000), .text(pattern: #"^[0-9]+(\.[0-9]+)?( ?[kK]?[hH][zZ])?$"#, example: "1kHz"),
-    ])
-    /// Returns the type of a name in FFmpeg. The valid names depend on the build.
-    static func libavName(_ example: String) -> ValueType {
-        .text(pattern: "^[a-zA-Z0-9][a-zA-Z0-9_.+-]*$", example: example)
-    }
-    static let channels = ValueType.oneOf([
-        .integer(1...16),
-        // Listed as words because YAML parsers return some of them, such as `5.1`, as numbers.
-        .word([
-            "mono", "stereo", "2.1", "3.0", "3.1", "4.0", "4.1", "quad", "5.0", "5.1", "6.0", "6.1", "7.0",
-            "7.1",
-        ]),
-        .text(
-            pattern:
-                #"^([a-zA-Z][a-zA-Z0-9.+() -]*|[0-9]+\.[0-9]+(\([a-z-]+\))?|[0-9]+([cC]| channels)|0x[0-9a-fA-F]+)$"#,
-            example: "5.1(side)"),
-    ])
-    static let frameRate = ValueType.oneOf([
-        .number(0.001...1000), .text(pattern: #"^[0-9]+(\.[0-9]+|/[1-9][0-9]*)?$"#, example: "30000/1001"),
-    ])
-    static let dimensions = ValueType.text(pattern: #"^([0-9]+x[0-9]*|x[0-9]+)$"#, example: "1280x720")
-    static let fullDimensions = ValueType.text(pattern: #"^[0-9]+x[0-9]+$"#, example: "1280x720")
-    static let timeOrNumber = ValueType.oneOf([.number(-1e9...1e9), time])
-    static let bytes = ValueType.oneOf([
-        .integer(1...1_000_000_000_000_000),
-        .text(pattern: #"^[0-9]+(\.[0-9]+)?( ?([kKMG]i?B|B))?$"#, example: "50MB"),
-    ])
-
     static let pattern = MappingType(
         "patternAsset", "a test signal", "A generated test signal: moving frames and a tone.",
         keys: [
             KeyInfo("pattern", .word(TestPattern.sources.map(\.name)), "The test pattern.", required: true),
-            KeyInfo("size", fullDimensions, "Size in pixels; both even.", default: "1280x720"),
+            KeyInfo("size", patternSize, "Size in pixels; both even.", default: "1280x720"),
             KeyInfo("frame_rate", frameRate, "Frames per second.", default: "25"),
-            KeyInfo("duration", length(0.001...86_400), "Duration, up to a day.", default: "10s"),
+            KeyInfo(
+                "duration", length(upToADay, suchAs: "10s"), "Duration, up to \(upToADay.upper).",
+                default: "10s"),
             KeyInfo("tone", tone, "Frequency of the tone; no audio by default."),
         ])
     static let imagesAsset = MappingType(
         "imagesAsset", "an image sequence", "A sequence of numbered images, one for each frame.",
         keys: [
             KeyInfo(
-                "images", .text(pattern: NumberedName.pattern, example: "render/%05d.png"),
+                "images", imagesPath,
                 "Path with a placeholder for the number: `render/%05d.png` for at least five digits, `%d` for any number of digits. All numbers from the lowest to the highest must exist.",
                 required: true),
             KeyInfo("frame_rate", frameRate, "Frames per second.", required: true),
@@ -82,7 +34,8 @@ package enum Language {
                 "image", .string(mayBeEmpty: false), "Path, relative to the job file that names it.",
                 required: true),
             KeyInfo(
-                "duration", length(0.001...86_400), "Duration, up to a day.", required: true),
+                "duration", length(upToADay, suchAs: "5s"), "Duration, up to \(upToADay.upper).",
+                required: true),
             KeyInfo("frame_rate", frameRate, "Frames per second.", default: "25"),
         ])
     static let fileAsset = MappingType(
@@ -101,8 +54,8 @@ package enum Language {
         "urlAsset", "a remote asset", "A media file on a server; only with `--allow-network`.",
         keys: [
             KeyInfo(
-                "url", .text(pattern: "^https?://[^/@ ]+/[^ ]*$", example: "https://host/a.mp4"),
-                "The URL. The server must report the length, and support range requests.", required: true),
+                "url", url, "The URL. The server must report the length, and support range requests.",
+                required: true),
             KeyInfo(
                 "timing", .word(AssetTiming.allCases.map(\.rawValue)),
                 "`fast` reads times from the header and the index, `precise` reads every packet.",
@@ -122,17 +75,17 @@ package enum Language {
     static let range = MappingType(
         "range", "a range", "A section of the asset's time line: `[start, end)`.",
         keys: [
-            KeyInfo("start", timeOrNumber, "Start.", default: "0"),
-            KeyInfo("end", timeOrNumber, "End of the range (exclusive).", default: "end"),
-            KeyInfo("duration", timeOrNumber, "Duration, instead of `end`."),
+            KeyInfo("start", time, "Start.", default: "0"),
+            KeyInfo("end", time, "End of the range (exclusive).", default: "end"),
+            KeyInfo("duration", time, "Duration, instead of `end`."),
         ], alternatives: [.atMostOne(["end", "duration"])])
 
     static let limit = MappingType(
         "limit", "`limit`", "Truncates the output; the rest of the source is omitted.",
         keys: [
-            KeyInfo("duration", timeOrNumber, "Maximum duration of the output."),
+            KeyInfo("duration", time, "Maximum duration of the output."),
             KeyInfo(
-                "size", bytes,
+                "size", byteSize,
                 "Maximum file size. All tracks end at the time up to which they fit: the source is truncated, not encoded to fit."
             ),
         ],
@@ -141,19 +94,19 @@ package enum Language {
     static let chapter = MappingType(
         "chapter", "a chapter", "A chapter of the output, up to the start of the next one.",
         keys: [
-            KeyInfo("start", timeOrNumber, "Start in the output.", required: true),
+            KeyInfo("start", time, "Start in the output.", required: true),
             KeyInfo("title", .string(), "Title of the chapter.", required: true),
         ])
 
     static let selection = MappingType(
         "selection", "a selection", "Tracks by their properties, all of which must match.",
         keys: [
-            KeyInfo("index", .integer(0...255), "Index among the tracks of the kind, from 0."),
+            KeyInfo("index", trackIndex, "Index among the tracks of the kind, from 0."),
             KeyInfo("id", .integer(0...Int(Int32.max)), "The track's id in the container."),
             KeyInfo(
-                "language", .text(pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", example: "eng"),
+                "language", languageTag,
                 "Language that the container states."),
-            KeyInfo("codec", libavName("h264"), "FFmpeg's name of the codec."),
+            KeyInfo("codec", videoCodecName, "FFmpeg's name of the codec."),
             KeyInfo(
                 "disposition", .oneOf([.word(TrackDisposition.names), .list(.word(TrackDisposition.names))]),
                 "Disposition of the track; with several, it must have all."),
@@ -165,7 +118,7 @@ package enum Language {
         alternatives: [
             .atLeastOne(["index", "id", "language", "codec", "disposition", "characteristic", "title"])
         ])
-    static let select = ValueType.oneOf([.word(["first", "all"]), .integer(0...255), .mapping(selection)])
+    static let select = ValueType.oneOf([.word(["first", "all"]), .scalar(trackIndex), .mapping(selection)])
 
     static let videoTrack = MappingType(
         "videoTrack", "a video track rule", "A rule for video tracks.",
@@ -197,14 +150,14 @@ package enum Language {
             KeyInfo(
                 "audio", select, "Tracks of the source, which the rule must select.", required: true),
             KeyInfo(
-                "volume", .oneOf([.number(0...16), .list(.mapping(volumePoint))]),
+                "volume", .oneOf([.scalar(mixFactor), .list(.mapping(volumePoint))]),
                 "Factor of the samples, or a list of points with linear interpolation.", required: true),
         ])
     static let volumePoint = MappingType(
         "volumePoint", "a point of `volume`", "A volume at a time of the output.",
         keys: [
-            KeyInfo("at", timeOrNumber, "Time in the output.", required: true),
-            KeyInfo("value", .number(0...16), "Factor of the samples.", required: true),
+            KeyInfo("at", time, "Time in the output.", required: true),
+            KeyInfo("value", mixFactor, "Factor of the samples.", required: true),
         ])
     static let subtitleTrack = MappingType(
         "subtitleTrack", "a subtitle track rule", "A rule for subtitle tracks.",
@@ -239,7 +192,7 @@ package enum Language {
     private static let trackKeys = [
         KeyInfo("optional", .boolean, "A selection without a match is not an error.", default: "false"),
         KeyInfo(
-            "language", .text(pattern: "^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$", example: "eng"),
+            "language", languageTag,
             "Language of the output's track.",
             default: "the source's"),
         KeyInfo("title", .string(), "Title of the output's track.", default: "the source's"),
@@ -254,7 +207,7 @@ package enum Language {
     ]
 
     private static let version1 = KeyInfo(
-        "version", .integer(1...1), "The version of the job language.", required: true)
+        "version", versionNumber, "The version of the job language.", required: true)
     private static let sharedKeys = [
         KeyInfo(
             "include", .oneOf([.string(), .list(.string(), mayBeEmpty: true)]),

@@ -21,8 +21,8 @@ extension Language {
                 "Formats of the manifests: `hls` writes `master.m3u8` and a playlist for each rendition, `dash` writes `manifest.mpd`.",
                 default: "[hls, dash]"),
             KeyInfo(
-                "segment", length(1...60),
-                "Duration of segments, 1 s to 60 s. A segment of video begins with the first keyframe at or after each multiple of it, a segment of audio with the packet nearest to it.",
+                "segment", length(segmentDurations, suchAs: "6s or 4000ms"),
+                "Duration of segments, \(segmentDurations.lower) to \(segmentDurations.upper). A segment of video begins with the first keyframe at or after each multiple of it, a segment of audio with the packet nearest to it.",
                 default: "6s"),
             KeyInfo(
                 "files", .word(PackageFiles.allCases.map(\.rawValue)),

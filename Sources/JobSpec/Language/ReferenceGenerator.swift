@@ -119,7 +119,7 @@ package enum ReferenceGenerator {
         switch type {
         case .mapping(let mapping): [complete(mapping)]
         case .mapOf(let value, _, _): mappings(in: value)
-        case .list(let element, _): mappings(in: element)
+        case .list(let element, _, _): mappings(in: element)
         case .oneOf(let types): types.flatMap { mappings(in: $0) }
         default: []
         }
@@ -140,7 +140,7 @@ package enum ReferenceGenerator {
             switch type {
             case .mapping(let mapping): [mapping]
             case .mapOf(let value, _, _): direct(value)
-            case .list(let element, _): direct(element)
+            case .list(let element, _, _): direct(element)
             case .oneOf(let types): types.flatMap(direct)
             default: []
             }
@@ -188,30 +188,33 @@ package enum ReferenceGenerator {
         switch type {
         case .string: "text"
         case .identifier: "an identifier"
-        case .text(_, let example): "such as `\(example)`"
-        case .integer(let range):
-            range.lowerBound == range.upperBound
-                ? "\(range.lowerBound)"
-                : "\(range.lowerBound) to \(range.upperBound)"
-        case .number(let range): "\(plain(range.lowerBound)) to \(plain(range.upperBound))"
-        case .boolean: "`true`, `false`"
+        case .scalar(let syntax): syntax.forms.map(describe).joined(separator: " or ")
         case .onlyTrue: "`true`"
-        case .word(let words):
-            words.count > 16
-                ? words.prefix(16).map { "`\($0)`" }.joined(separator: ", ") + ", …"
-                : words.map { "`\($0)`" }.joined(separator: ", ")
+        case .word(let words): describe(.word(words) as ScalarForm)
         case .mapping(let mapping): complete(mapping).title
         case .mapOf(let value, let keys, _):
             switch keys {
             case .identifiers: "names, each with \(describe(value))"
             case .any: "keys, each with \(describe(value))"
             }
-        case .list(let element, _): "a list of \(describe(element))"
+        case .list(let element, _, _): "a list of \(describe(element))"
         case .oneOf(let types): types.map(describe).joined(separator: " or ")
         }
     }
 
-    private static func plain(_ value: Double) -> String {
-        value == value.rounded() && abs(value) < 1e15 ? "\(Int(value))" : "\(value)"
+    private static func describe(_ form: ScalarForm) -> String {
+        switch form {
+        case .integer(let range):
+            range.lowerBound == range.upperBound
+                ? "\(range.lowerBound)" : "\(range.lowerBound) to \(range.upperBound)"
+        case .number(let range):
+            "\(ScalarForm.text(range.lowerBound)) to \(ScalarForm.text(range.upperBound))"
+        case .boolean: "`true`, `false`"
+        case .word(let words):
+            words.count > 16
+                ? words.prefix(16).map { "`\($0)`" }.joined(separator: ", ") + ", …"
+                : words.map { "`\($0)`" }.joined(separator: ", ")
+        case .text(_, let example), .libraryName(_, let example): "such as `\(example)`"
+        }
     }
 }

@@ -24,6 +24,11 @@ package enum SchemaGenerator {
         return JSON.object(members).text(indent: 0) + "\n"
     }
 
+    /// Returns the schema of a scalar as text, without the definition of substitutions.
+    static func schema(of syntax: any ScalarSyntax) -> String {
+        any(syntax.forms.map(json)).text(indent: 0)
+    }
+
     /// JSON with keys in the given order, for readability.
     private indirect enum JSON {
         case string(String)
@@ -83,7 +88,7 @@ package enum SchemaGenerator {
         choose(isType("string"), .object([("pattern", .string(pattern))]), otherwise: schema)
     }
 
-    private static let identifierPattern = "^[A-Za-z_][A-Za-z0-9_-]*$"
+    private static let identifierPattern = "^" + Identifier.pattern + "$"
 
     private static func json(_ type: ValueType, _ definitions: inout [(String, JSON)]) -> JSON {
         switch type {
@@ -93,35 +98,12 @@ package enum SchemaGenerator {
             return .object(mayBeEmpty ? text : text + [("minLength", .raw("1"))])
         case .identifier:
             return .object([("type", .string("string")), ("pattern", .string(identifierPattern))])
-        case .text(let pattern, let example):
-            return value(
-                .object([
-                    ("type", .string("string")), ("pattern", .string(pattern)),
-                    ("examples", .array([.string(example)])),
-                ]))
-        case .integer(let range):
-            return value(
-                number(
-                    .object([
-                        ("type", .string("integer")), ("minimum", .raw("\(range.lowerBound)")),
-                        ("maximum", .raw("\(range.upperBound)")),
-                    ]), pattern: "^-?[0-9]+$"))
-        case .number(let range):
-            return value(
-                number(
-                    .object([
-                        ("type", .string("number")), ("minimum", .raw(plain(range.lowerBound))),
-                        ("maximum", .raw(plain(range.upperBound))),
-                    ]), pattern: #"^-?[0-9]+(\.[0-9]+)?$"#))
-        case .boolean:
-            return value(
-                .object([("enum", .array([.raw("true"), .raw("false"), .string("true"), .string("false")]))]))
+        case .scalar(let syntax):
+            return any(syntax.forms.map(json))
         case .onlyTrue:
             return value(.object([("enum", .array([.raw("true"), .string("true")]))]))
         case .word(let words):
-            // YAML parsers return a word that looks like a number as one.
-            let numbers = words.filter { Double($0) != nil }.map { JSON.raw($0) }
-            return value(.object([("enum", .array(words.map { .string($0) } + numbers))]))
+            return json(.word(words) as ScalarForm)
         case .mapping(let mapping):
             if !definitions.contains(where: { $0.0 == mapping.name }) {
                 definitions.append((mapping.name, .raw("{}")))
@@ -144,12 +126,58 @@ package enum SchemaGenerator {
                 members.append(("additionalProperties", json(value, &definitions)))
             }
             return .object(members)
-        case .list(let element, let mayBeEmpty):
-            let members = [("type", JSON.string("array")), ("items", json(element, &definitions))]
-            return .object(mayBeEmpty ? members : members + [("minItems", .raw("1"))])
+        case .list(let element, let mayBeEmpty, let maximum):
+            var members = [("type", JSON.string("array")), ("items", json(element, &definitions))]
+            if !mayBeEmpty { members.append(("minItems", .raw("1"))) }
+            if let maximum { members.append(("maxItems", .raw("\(maximum)"))) }
+            return .object(members)
         case .oneOf(let types):
             return alternatives(types, &definitions)
         }
+    }
+
+    private static func json(_ form: ScalarForm) -> JSON {
+        switch form {
+        case .text(let pattern, let example), .libraryName(let pattern, let example):
+            value(
+                .object([
+                    ("type", .string("string")), ("pattern", .string(pattern)),
+                    ("examples", .array([.string(example)])),
+                ]))
+        case .integer(let range):
+            value(
+                number(
+                    .object([
+                        ("type", .string("integer")), ("minimum", .raw("\(range.lowerBound)")),
+                        ("maximum", .raw("\(range.upperBound)")),
+                    ]), pattern: ScalarForm.integerPattern))
+        case .number(let range):
+            value(
+                number(
+                    .object([
+                        ("type", .string("number")),
+                        ("minimum", .raw(ScalarForm.text(range.lowerBound))),
+                        ("maximum", .raw(ScalarForm.text(range.upperBound))),
+                    ]), pattern: ScalarForm.numberPattern))
+        case .boolean:
+            value(
+                .object([("enum", .array([.raw("true"), .raw("false"), .string("true"), .string("false")]))]))
+        case .word(let words):
+            // YAML parsers return a word that looks like a number as one.
+            value(
+                .object([
+                    (
+                        "enum",
+                        .array(
+                            words.map { .string($0) } + words.filter { Double($0) != nil }.map { .raw($0) })
+                    )
+                ]))
+        }
+    }
+
+    /// Returns the schema of values to which at least one schema applies.
+    private static func any(_ schemas: [JSON]) -> JSON {
+        schemas.count == 1 ? schemas[0] : .object([("anyOf", .array(schemas))])
     }
 
     /// Returns the schema of several types. The kind of the value (mapping, list or scalar) selects among
@@ -161,6 +189,7 @@ package enum SchemaGenerator {
             case .mapping(let mapping): mappings.append(mapping)
             case .mapOf: objects.append(json(type, &definitions))
             case .list: lists.append(json(type, &definitions))
+            case .scalar(let syntax): values += syntax.forms.map(json)
             default: values.append(json(type, &definitions))
             }
         }
@@ -168,9 +197,6 @@ package enum SchemaGenerator {
             objects.append(json(.mapping(mappings[0]), &definitions))
         } else if !mappings.isEmpty {
             objects.append(anyOf(mappings, &definitions))
-        }
-        func any(_ schemas: [JSON]) -> JSON {
-            schemas.count == 1 ? schemas[0] : .object([("anyOf", .array(schemas))])
         }
         var parts: [(kind: String, schema: JSON)] = []
         if !lists.isEmpty { parts.append(("array", any(lists))) }
@@ -301,30 +327,43 @@ package enum SchemaGenerator {
         take("tune", model.tunes.map { .word($0) })
         take("profile", model.profileNames.map { .word($0) })
         take("level", model.levels.map { .word($0) })
-        take("crf", model.crfRange.map { .number(Double($0.lowerBound)...Double($0.upperBound)) })
-        take("qp", model.qpRange.map { .integer($0) })
-        take("quality", model.qualities.map { .number(Double($0.lowerBound)...Double($0.upperBound)) })
+        take(
+            "crf",
+            model.crfRange.map {
+                .scalar(Language.thousandths(Double($0.lowerBound)...Double($0.upperBound)))
+            })
+        take("qp", model.qpRange.map { .scalar(Language.integer($0)) })
+        take(
+            "quality",
+            model.qualities.map {
+                .scalar(Language.thousandths(Double($0.lowerBound)...Double($0.upperBound)))
+            })
         take("bit_depth", model.bitDepths.map { .word($0.map(String.init)) })
-        take("b_frames", model.maxBFrames.map { .integer(0...$0) })
+        take("b_frames", model.maxBFrames.map { .scalar(Language.integer(0...$0)) })
         return properties
     }
 
     /// Returns the default of a key as JSON; nil if the text is a description instead of a value.
     private static func defaultValue(_ text: String, of type: ValueType) -> JSON? {
         switch type {
-        case .boolean: text == "true" || text == "false" ? .raw(text) : nil
         case .word(let words): words.contains(text) ? .string(text) : nil
-        case .integer(let range): Int(text).flatMap { range.contains($0) ? .raw(text) : nil }
-        case .number(let range): Double(text).flatMap { range.contains($0) ? .raw(text) : nil }
-        case .text(let pattern, _):
-            (try? Regex(pattern)).flatMap { try? $0.wholeMatch(in: text) } == nil ? nil : .string(text)
+        case .scalar(let syntax): syntax.accepts(text) ? defaultValue(text, of: syntax.forms) : nil
         case .oneOf(let types): types.lazy.compactMap { defaultValue(text, of: $0) }.first
         default: nil
         }
     }
 
-    private static func plain(_ value: Double) -> String {
-        value == value.rounded() ? "\(Int(value))" : "\(value)"
+    /// Returns a valid text as a number or boolean if the scalar may be one, otherwise as a string.
+    private static func defaultValue(_ text: String, of forms: [ScalarForm]) -> JSON {
+        let isPlain = forms.contains { form in
+            switch form {
+            case .boolean: true
+            case .integer: Int(text) != nil
+            case .number: Double(text) != nil
+            case .word, .text, .libraryName: false
+            }
+        }
+        return isPlain ? .raw(text) : .string(text)
     }
 
     private static func object(_ mapping: MappingType, _ definitions: inout [(String, JSON)]) -> JSON {

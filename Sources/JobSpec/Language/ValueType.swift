@@ -4,16 +4,10 @@ internal import YAMLDocument
 package indirect enum ValueType: Sendable {
     /// Any text, including numbers and booleans.
     case string(mayBeEmpty: Bool = true)
-    /// An identifier: `[A-Za-z_][A-Za-z0-9_-]*`.
+    /// A name that `Identifier` accepts.
     case identifier
-    /// Text that matches a regular expression, with an example.
-    case text(pattern: String, example: String)
-    /// An integer in a range.
-    case integer(ClosedRange<Int>)
-    /// A number in a range.
-    case number(ClosedRange<Double>)
-    /// `true` or `false`.
-    case boolean
+    /// A scalar with a syntax of its own.
+    case scalar(any ScalarSyntax)
     /// The value `true`; the key is omitted otherwise.
     case onlyTrue
     /// One word of a list.
@@ -22,8 +16,8 @@ package indirect enum ValueType: Sendable {
     case mapping(MappingType)
     /// A mapping with user-defined keys.
     case mapOf(ValueType, keys: MapKeys, mayBeEmpty: Bool = true)
-    /// A list of values of one type.
-    case list(ValueType, mayBeEmpty: Bool = false)
+    /// A list of values of one type, with a maximum number of values.
+    case list(ValueType, mayBeEmpty: Bool = false, atMost: Int? = nil)
     /// A choice of several types.
     case oneOf([ValueType])
 
@@ -36,6 +30,17 @@ package indirect enum ValueType: Sendable {
 }
 
 extension ValueType {
+    /// `true` or `false`.
+    static let boolean = ValueType.scalar(Language.boolean)
+    /// Returns the type of an integer in a range.
+    static func integer(_ range: ClosedRange<Int>) -> ValueType { .scalar(Language.integer(range)) }
+    /// Returns the type of a number in a range.
+    static func number(_ range: ClosedRange<Double>) -> ValueType { .scalar(Language.number(range)) }
+    /// Returns the type of a number in a range with at most three decimals. `noun` describes it in messages.
+    static func thousandths(_ range: ClosedRange<Double>, as noun: String = "a number") -> ValueType {
+        .scalar(Language.thousandths(range, as: noun))
+    }
+
     /// Returns the mapping type for a node: the first that has all keys of the node, otherwise the first of all; nil if
     /// the type includes no mapping.
     func mapping(for node: YAMLNode) -> MappingType? {
@@ -224,5 +229,12 @@ package struct KeyInfo: Sendable {
         self.summary = summary
         isRequired = required
         self.defaultText = defaultText
+    }
+
+    init(
+        _ name: String, _ syntax: any ScalarSyntax, _ summary: String, required: Bool = false,
+        default defaultText: String? = nil
+    ) {
+        self.init(name, .scalar(syntax), summary, required: required, default: defaultText)
     }
 }

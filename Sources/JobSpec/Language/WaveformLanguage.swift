@@ -2,8 +2,6 @@ internal import Media
 
 /// The keys of `waveform`.
 extension Language {
-    static let waveformColor = ValueType.text(
-        pattern: "^#([0-9a-fA-F]{6}|[0-9a-fA-F]{8})$", example: "#1f77b4")
     static let waveformColors = MappingType(
         "waveformColors", "`colors`", "Colors of a drawn waveform.",
         keys: [
@@ -19,7 +17,7 @@ extension Language {
                 "format", .word(WaveformFormat.allCases.map(\.rawValue)),
                 "`png` and `svg` are images; `json` and `dat` are data in the format of audiowaveform.",
                 default: "from the destination's extension"),
-            KeyInfo("size", fullDimensions, "Size in pixels (png and svg).", default: "1200x200"),
+            KeyInfo("size", waveformSize, "Size in pixels (png and svg).", default: "1200x200"),
             KeyInfo(
                 "samples_per_pixel", .integer(1...1_000_000_000),
                 "Samples of each channel per pixel (json and dat).",

@@ -77,7 +77,6 @@ package struct CompositionSpec: Sendable {
         }
         package var base: Base
         package var offset: MediaTime
-        package var range: SourceRange
     }
 
     /// A distance in pixels, or in thousandths of a percent of the canvas.
@@ -113,8 +112,8 @@ package struct CompositionSpec: Sendable {
             package var color: String?
         }
         package var content: Content
-        package var at: Anchor?
-        package var until: Anchor?
+        package var at: Located<Anchor>?
+        package var until: Located<Anchor>?
         package var duration: Located<MediaTime>?
         package var placement: LayerPlacement
         package var opacity: Level?
@@ -127,8 +126,8 @@ package struct CompositionSpec: Sendable {
         package var asset: AssetSpec
         package var range: RangeSpec?
         package var audio: TrackChoice
-        package var at: Anchor?
-        package var until: Anchor?
+        package var at: Located<Anchor>?
+        package var until: Located<Anchor>?
         package var loops: Bool
         package var volume: Level?
         package var fadeIn: Located<MediaTime>?
@@ -141,7 +140,7 @@ package struct CompositionSpec: Sendable {
     package var sequence: [Item]
     package var layers: [Layer]
     package var audio: [AudioItem]
-    package var size: Located<Dimensions>?
+    package var size: Located<PixelSize>?
     package var frameRate: Located<Rational>?
     package var sampleRate: Located<Int32>?
     package var channels: Located<ChannelLayout>?

@@ -12,8 +12,8 @@ package struct Expectation: Codable, Hashable, Sendable {
         case frames(Int)
         /// Maximum file size in bytes.
         case size(max: Int64)
-        /// Property of the first track of a kind, by its name in job files.
-        case property(MediaType, name: String, value: String)
+        /// Property of the first track of a kind.
+        case property(MediaType, name: TrackProperty, value: String)
         /// Integrated loudness in LUFS, with a tolerance.
         case loudness(is: Double, within: Double)
         /// Maximum true peak in dBTP.
@@ -27,6 +27,19 @@ package struct Expectation: Codable, Hashable, Sendable {
         /// The whole output can be decoded without errors.
         case decodes
     }
+    /// A property of a track, by its key in job files.
+    package enum TrackProperty: String, Codable, Sendable {
+        case codec
+        case profile
+        case width
+        case height
+        case frameRate = "frame_rate"
+        case pixelFormat = "pixel_format"
+        case sampleRate = "sample_rate"
+        case channels
+        case language
+    }
+
     package var check: Check
     /// Location of the condition in the job file.
     package var location: SourceRange

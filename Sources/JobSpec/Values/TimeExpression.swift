@@ -15,6 +15,9 @@ package enum TimeExpression: Hashable, Sendable {
     /// The start of a chapter, counted from 1.
     case chapter(Int)
 
+    /// The maximum number of seconds.
+    static let maxSeconds = 1e9
+
     /// Parses `90.5`, `90.5s`, `1500ms`, `1:30.5`, `00:01:30.500`, `250f`, `25%`, `-5s`, `end` and `chapter:2`.
     package init?(_ text: String) {
         guard let last = text.utf8.last, text.utf8.count <= 40 else { return nil }
@@ -26,12 +29,12 @@ package enum TimeExpression: Hashable, Sendable {
         }
         if text == "end" {
             self = .end
-        } else if text.hasPrefix("chapter:"), let number = Int(text.dropFirst(8)), number >= 1,
+        } else if text.hasPrefix("chapter:"), let number = Quantity.integer(text.dropFirst(8)), number >= 1,
             number < 100_000
         {
             self = .chapter(number)
-        } else if text.hasSuffix("f"), let frames = Quantity.scaled(text.dropLast(), by: 1) {
-            self = .frames(frames)
+        } else if text.hasSuffix("f"), let frames = Quantity.integer(text.dropLast()), frames >= 0 {
+            self = .frames(Int64(frames))
         } else if text.hasSuffix("%"), let share = Quantity.scaled(text.dropLast(), by: 1000),
             share <= 100_000
         {
@@ -85,6 +88,6 @@ package enum TimeExpression: Hashable, Sendable {
         guard scale <= Int64(Int32.max) else { return nil }
         // Times are reduced, so that equivalent spellings don't cause a rerun.
         let time = MediaTime(value: digits, timescale: Int32(scale)).reduced
-        return time.seconds <= 1e9 ? time : nil
+        return time.seconds <= maxSeconds ? time : nil
     }
 }

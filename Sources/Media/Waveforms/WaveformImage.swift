@@ -18,7 +18,8 @@ public struct WaveformImage: Sendable {
         /// Parses `#rrggbb` or `#rrggbbaa`; nil for anything else.
         public init?(_ text: String) {
             let digits = text.dropFirst()
-            guard text.hasPrefix("#"), [6, 8].contains(digits.utf8.count), digits.allSatisfy(\.isHexDigit),
+            guard text.hasPrefix("#"), [6, 8].contains(digits.utf8.count),
+                digits.allSatisfy({ $0.isASCII && $0.isHexDigit }),
                 let value = UInt32(digits, radix: 16)
             else { return nil }
             let whole = digits.utf8.count == 6 ? value << 8 | 0xff : value

@@ -37,7 +37,7 @@ struct WorkerArguments: ParsableArguments {
     }
 
     private static func bytes(_ text: String) -> Int64? {
-        Quantity.bytes(text).flatMap { $0 >= 16 << 20 ? $0 : nil }
+        Language.byteSize.parse(text).flatMap { $0 >= 16 << 20 ? $0 : nil }
     }
 
     /// The options as the engine's configuration.

@@ -154,10 +154,11 @@ extension CompositionPlanner {
     }
 
     /// Returns a time on the composition's time line; nil for a circular anchor, which is reported.
-    mutating func time(of anchor: CompositionSpec.Anchor) -> MediaTime? {
-        switch anchor.base {
-        case .start: return anchor.offset
-        case .end: return composition.duration + anchor.offset
+    mutating func time(of anchor: Located<CompositionSpec.Anchor>) -> MediaTime? {
+        let offset = anchor.value.offset
+        switch anchor.value.base {
+        case .start: return offset
+        case .end: return composition.duration + offset
         case .item(let name, let isEnd):
             let item = spec.audio.firstIndex { $0.id?.value == name }
             if ids[name] == nil, !(item.map { positionAudioItem($0) } ?? false) {
@@ -169,7 +170,7 @@ extension CompositionPlanner {
                 }
                 return nil
             }
-            return ids[name].map { (isEnd ? $0.end : $0.start) + anchor.offset }
+            return ids[name].map { (isEnd ? $0.end : $0.start) + offset }
         }
     }
 

@@ -247,10 +247,8 @@ struct CompositionPlanner {
         if let first = placed.first(where: { $0.video != nil }), let video = first.video {
             composition.canvas = canvas(like: shape(video, first.clip.shaping)?.track ?? video)
             if spec.frameRate == nil { setRate(to: first, video) }
-        } else if let size = spec.size?.value, let width = size.width, let height = size.height {
-            composition.canvas = Canvas(
-                size: PixelSize(width: width, height: height),
-                frameRate: spec.frameRate?.value ?? Rational(25, 1))
+        } else if let size = spec.size?.value {
+            composition.canvas = Canvas(size: size, frameRate: spec.frameRate?.value ?? Rational(25, 1))
         }
         if keepsFullChroma { keepFullChroma() }
         if let audio = placed.lazy.compactMap(\.audio).first {
@@ -296,9 +294,7 @@ struct CompositionPlanner {
 
     private func canvas(like track: TrackDescription) -> Canvas {
         var canvas = Canvas(like: track)
-        canvas.size = PixelSize(
-            width: spec.size?.value.width ?? canvas.size.width,
-            height: spec.size?.value.height ?? canvas.size.height)
+        if let size = spec.size?.value { canvas.size = size }
         if let rate = spec.frameRate?.value { canvas.frameRate = rate }
         return canvas
     }

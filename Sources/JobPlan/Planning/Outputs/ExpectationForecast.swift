@@ -66,18 +66,20 @@ struct ExpectationForecast {
     }
 
     /// Returns a property that the plan determines; nil if the encoder or the container may change it.
-    private func property(_ name: String, of track: TrackDescription, planned: TrackPlan) -> String? {
+    private func property(
+        _ name: Expectation.TrackProperty, of track: TrackDescription, planned: TrackPlan
+    ) -> String? {
         let isEncoded = if case .encode = planned.action { true } else { false }
         switch name {
-        case "codec": return track.codec
-        case "width": return "\(track.width)"
-        case "height": return "\(track.height)"
-        case "pixel_format": return isEncoded ? track.pixelFormat.description : nil
-        case "sample_rate":
+        case .codec: return track.codec
+        case .width: return "\(track.width)"
+        case .height: return "\(track.height)"
+        case .pixelFormat: return isEncoded ? track.pixelFormat.description : nil
+        case .sampleRate:
             let hasOwnRate = CodecCatalog.codec(track.codec, of: .audio)?.codec.hasOwnSampleRate == true
             return isEncoded && !hasOwnRate ? "\(track.sampleRate)" : nil
-        case "channels": return isEncoded ? track.channelLayout?.specified.description : nil
-        default: return nil
+        case .channels: return isEncoded ? track.channelLayout?.specified.description : nil
+        case .profile, .frameRate, .language: return nil
         }
     }
 }

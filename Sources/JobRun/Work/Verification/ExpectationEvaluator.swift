@@ -75,12 +75,12 @@ struct ExpectationEvaluator {
         case .property(let type, let name, let value):
             guard let track = type == .video ? video : audio else { return ("no \(type.rawValue)", false) }
             let found = Self.property(name, of: track) ?? "unknown"
-            if name == "frame_rate", let rate = Self.measuredFrameRate(of: track) {
+            if name == .frameRate, let rate = Self.measuredFrameRate(of: track) {
                 return (Self.text(rate), Self.isRate(rate, value, over: track.timeRange.duration))
             }
             // A container stores a language as one of its codes.
             let isEqual =
-                name == "language"
+                name == .language
                 ? LanguageCode.canonical(found) == LanguageCode.canonical(value) : found == value
             return (found, isEqual)
         case .loudness(let expected, let within):
@@ -182,22 +182,21 @@ struct ExpectationEvaluator {
     /// Returns whether a measured frame rate matches the expected one. A range that begins or ends inside a frame has
     /// one frame more than its duration implies.
     private static func isRate(_ rate: Double, _ expected: String, over length: MediaTime) -> Bool {
-        guard let expected = Quantity.frameRate(expected) else { return false }
+        guard let expected = Language.frameRate.parse(expected) else { return false }
         return abs(rate - expected.double) * length.seconds <= 1.01
     }
 
-    private static func property(_ name: String, of track: AssetTrack) -> String? {
+    private static func property(_ name: Expectation.TrackProperty, of track: AssetTrack) -> String? {
         switch name {
-        case "codec": track.format.codec
-        case "profile": track.format.profile
-        case "width": "\(track.format.width)"
-        case "height": "\(track.format.height)"
-        case "frame_rate": track.nominalFrameRate?.description
-        case "pixel_format": track.format.pixelFormat.description
-        case "sample_rate": "\(track.format.sampleRate)"
-        case "channels": track.format.channelLayout?.specified.description
-        case "language": track.languageCode
-        default: nil
+        case .codec: track.format.codec
+        case .profile: track.format.profile
+        case .width: "\(track.format.width)"
+        case .height: "\(track.format.height)"
+        case .frameRate: track.nominalFrameRate?.description
+        case .pixelFormat: track.format.pixelFormat.description
+        case .sampleRate: "\(track.format.sampleRate)"
+        case .channels: track.format.channelLayout?.specified.description
+        case .language: track.languageCode
         }
     }
 }

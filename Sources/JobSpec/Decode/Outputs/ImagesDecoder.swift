@@ -16,17 +16,14 @@ struct ImagesDecoder {
             guard let found = self.sheet(node) else { return nil }
             sheet = found
         }
-        let size = reader.value(
-            fields.value("size"), "`size`",
-            "expected a size such as 1280x720, 1280x or x720, up to 16384 per side"
-        ) { Quantity.dimensions($0) }
+        let size = reader.value("size", of: fields, as: Dimensions.self)
         let animation = reader.choice("animation", of: fields, as: AnimationFormat.self)
         // Without a valid `animation`, the file format is unknown.
         if fields.has("animation"), animation == nil { return nil }
-        let aperture = reader.choice("aperture", of: fields, as: ApertureMode.self)
+        let aperture = reader.choiceOrDefault("aperture", of: fields, as: ApertureMode.self)
         return ImagesSpec(
             selection: selection, tolerance: fields.value("tolerance").flatMap { tolerance($0) } ?? .exact,
-            size: size, aperture: aperture?.value ?? .clean,
+            size: size, aperture: aperture,
             isUpright: reader.word("orientation", of: fields)?.value != "ignore",
             animation: animation,
             quality: reader.integer("quality", of: fields), format: format(node), sheet: sheet,
@@ -44,19 +41,19 @@ struct ImagesDecoder {
     private func selection(_ fields: Fields) -> ImagesSpec.Selection? {
         if let node = fields.value("at") {
             let nodes = if case .sequence(let items) = node.content { items } else { [node] }
-            let times = nodes.compactMap { reader.time($0, "`at`") }
+            let times = nodes.compactMap { reader.value($0, "`at`", Language.time) }
             if nodes.isEmpty {
                 reader.sink.error(.missingKey, "the list of times is empty", at: node.range)
             }
-            if nodes.count > 9999 {
-                reader.sink.error(.yamlLimit, "the list has more than 9999 times", at: node.range)
+            if nodes.count > Language.maxImages {
+                reader.sink.error(
+                    .yamlLimit, "the list has more than \(Language.maxImages) times", at: node.range)
             }
-            return times.count == nodes.count && !times.isEmpty && times.count <= 9999 ? .at(times) : nil
+            return times.count == nodes.count && !times.isEmpty && times.count <= Language.maxImages
+                ? .at(times) : nil
         }
         if fields.has("every") {
-            return reader.length(
-                "every", of: fields, "must be a time from 0.001 s to a day, such as 5s or 500ms"
-            ).map { .every($0) }
+            return reader.length("every", of: fields).map { .every($0) }
         }
         if fields.has("count") { return reader.integer("count", of: fields).map { .count($0) } }
         if fields.has("scenes") { return reader.thousandths("scenes", of: fields).map { .scenes($0) } }
@@ -70,10 +67,9 @@ struct ImagesDecoder {
             return reader.word(node, as: "tolerance", of: Language.images).map { _ in .keyFrame }
         }
         guard let fields = reader.fields(node, as: Language.imageTolerance) else { return nil }
-        let expected = "must be a time from 0 s to a day, such as 2s or 500ms"
         return ImageTolerance(
-            before: reader.length("before", of: fields, expected)?.value ?? .zero,
-            after: reader.length("after", of: fields, expected)?.value ?? .zero)
+            before: reader.valueOrDefault("before", of: fields),
+            after: reader.valueOrDefault("after", of: fields))
     }
 
     private func sheet(_ node: YAMLNode) -> ImagesSpec.Sheet? {

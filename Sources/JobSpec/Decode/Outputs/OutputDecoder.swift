@@ -43,8 +43,7 @@ struct OutputDecoder {
         let tracks = fields["tracks"].map { rules($0) } ?? fields["export"].map { exported($0) }
         let named = reader.word("container", of: fields)
         let optimize = reader.boolean("optimize_for_network", of: fields)
-        let fragment = reader.length(
-            "fragment", of: fields, "must be a time from 0.1 s to 60 s, such as 2s or 500ms")
+        let fragment = reader.length("fragment", of: fields)
         let metadata = fields["metadata"].map { tags($0.value) } ?? MetadataSpec()
         let chapters = fields["chapters"].flatMap { chapterList($0.value) }
         let limit = fields["limit"].map { limits($0.value) }
@@ -274,11 +273,11 @@ struct OutputDecoder {
 
     private func limits(_ node: YAMLNode) -> (duration: Located<TimeExpression>?, size: Located<Int64>?) {
         guard let fields = reader.fields(node, as: Language.limit) else { return (nil, nil) }
-        let time = reader.time(fields.value("duration"), "`duration`")
+        let time = reader.value("duration", of: fields, as: TimeExpression.self)
         if let time, case .absolute(let length) = time.value, length <= .zero {
             reader.sink.error(.invalidRange, "`duration` must be greater than 0", at: time.range)
         }
-        return (time, reader.bytes(fields.value("size"), "`size`"))
+        return (time, reader.value("size", of: fields))
     }
 
     private func tags(_ node: YAMLNode) -> MetadataSpec {
@@ -307,7 +306,8 @@ struct OutputDecoder {
             return nil
         }
         guard (1...4096).contains(path.value.utf8.count) else {
-            reader.sink.error(.invalidValue, "a path must have from 1 to 4096 bytes", at: path.range)
+            reader.sink.error(
+                .invalidValue, "a path must have from 1 to \(Language.maxPath) bytes", at: path.range)
             return nil
         }
         return path
@@ -332,7 +332,7 @@ struct OutputDecoder {
         var list: [(start: Located<TimeExpression>, title: String)] = []
         for item in items {
             guard let fields = reader.fields(item, as: Language.chapter) else { continue }
-            let start = reader.time(fields.value("start"), "`start`")
+            let start = reader.value("start", of: fields, as: TimeExpression.self)
             let title = fields["title"].flatMap { reader.text($0.value, "`title`") }
             guard let start, let title else { continue }
             if case .absolute(let time) = start.value, case .absolute(let before)? = list.last?.start.value,
@@ -370,14 +370,14 @@ struct OutputDecoder {
                 path: path, ifExists: .fail, makesDirectories: true, isTemplate: node.isDeferred)
         }
         guard let fields = reader.fields(node, as: Language.destination) else { return nil }
-        let ifExists = reader.choice("if_exists", of: fields, as: IfExists.self)
-        let makes = reader.boolean("make_directories", of: fields)
+        let ifExists = reader.choiceOrDefault("if_exists", of: fields, as: IfExists.self)
+        let makes = reader.valueOrDefault("make_directories", of: fields, as: Bool.self)
         guard let path = fields["path"].flatMap({ destinationPath($0.value, isFolder: isFolder) }) else {
             return nil
         }
         return DestinationSpec(
-            path: path, ifExists: ifExists?.value ?? .fail,
-            makesDirectories: makes?.value ?? true,
+            path: path, ifExists: ifExists,
+            makesDirectories: makes,
             isTemplate: fields.value("path")?.isDeferred == true)
     }
 

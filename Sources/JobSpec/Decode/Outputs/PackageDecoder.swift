@@ -17,14 +17,15 @@ struct PackageDecoder {
     static let thumbnails = "thumbnails"
     /// Id of a package among the outputs of its job.
     static let id = "package"
-    private static let defaultSegment = MediaTime(value: 6, timescale: 1)
 
     /// Returns the package as an output of its job; nil after an error is reported.
     func output(_ renditions: [OutputSpec], destination decode: (YAMLNode) -> DestinationSpec?) -> OutputSpec?
     {
         guard let fields = reader.fields(entry.value, as: Language.package) else { return nil }
         let errors = reader.sink.errorCount
-        let segment = segment(fields) ?? Located(Self.defaultSegment, at: entry.value.range)
+        let segment =
+            segment(fields)
+            ?? Located(reader.defaultValue("segment", of: Language.package), at: entry.value.range)
         var renditions = renditions
         for index in renditions.indices
         where [.video, .audio].contains(Self.trackType(of: renditions[index])) {
@@ -33,7 +34,7 @@ struct PackageDecoder {
         }
         let spec = PackageSpec(
             formats: formats(fields), segment: segment,
-            files: reader.choice("files", of: fields, as: PackageFiles.self)?.value ?? .many,
+            files: reader.choiceOrDefault("files", of: fields),
             variants: variants(fields, renditions), keyframePlaylists: keyframePlaylists(fields),
             thumbnails: thumbnails(fields, renditions), renditions: renditions, range: entry.keyRange)
         checkRenditions(renditions)
@@ -61,7 +62,7 @@ struct PackageDecoder {
     }
 
     private func segment(_ fields: Fields) -> Located<MediaTime>? {
-        reader.length("segment", of: fields, "must be a time from 1 s to 60 s, such as 6s or 4000ms")
+        reader.length("segment", of: fields)
     }
 
     private func formats(_ fields: Fields) -> [Located<StreamingFormat>] {

@@ -19,13 +19,7 @@ struct WaveformDecoder {
         let isNamed = fields.has("format")
         guard !isNamed || named != nil else { return nil }
         guard let format = format(named, destination) else { return nil }
-        let size = reader.value(
-            fields.value("size"), "`size`", "expected a size such as 1200x200, up to 16384 per side"
-        ) { text in
-            Quantity.dimensions(text).flatMap { size in
-                size.width.flatMap { width in size.height.map { PixelSize(width: width, height: $0) } }
-            }
-        }
+        let size = reader.value("size", of: fields, as: PixelSize.self)
         if let size, size.value.width * size.value.height > Self.maxPixels {
             reader.sink.error(
                 .invalidValue, "\(size.value) has more than \(Self.maxPixels / 1_000_000) million pixels",
@@ -33,7 +27,7 @@ struct WaveformDecoder {
         }
         let samples = reader.integer("samples_per_pixel", of: fields)
         let bits = reader.word("bits", of: fields)
-        let measure = reader.choice("measure", of: fields, as: WaveformImage.Measure.self)
+        let measure = reader.choiceOrDefault("measure", of: fields, as: WaveformImage.Measure.self)
         let colors = fields["colors"].flatMap { reader.fields($0.value, as: Language.waveformColors) }
         if let kind = format.value {
             let foreign = kind.isDrawn ? ["samples_per_pixel", "bits"] : ["size", "colors", "measure"]
@@ -49,11 +43,11 @@ struct WaveformDecoder {
             }
         }
         let spec = WaveformSpec(
-            format: format.value, size: size?.value ?? PixelSize(width: 1200, height: 200),
+            format: format.value, size: size?.value ?? reader.defaultValue("size", of: fields.type),
             samplesPerPixel: samples, bits: bits?.value == "16" ? .sixteen : .eight,
             background: color("background", of: colors), color: color("waveform", of: colors),
-            splitsChannels: reader.boolean("split_channels", of: fields)?.value ?? false,
-            measure: measure?.value ?? .peak, range: node.range)
+            splitsChannels: reader.valueOrDefault("split_channels", of: fields),
+            measure: measure, range: node.range)
         guard let rule = rule(fields, at: node.range) else { return nil }
         return (spec, rule)
     }
@@ -61,13 +55,8 @@ struct WaveformDecoder {
     private static let maxPixels = 64_000_000
 
     private func color(_ key: String, of fields: Fields?) -> WaveformImage.Color {
-        let defaultColor = Language.waveformColors.key(key)?.defaultText ?? "#000000"
-        let written = reader.value(
-            fields?.value(key), "`\(key)`", "expected a color such as #1f77b4 or #1f77b480"
-        ) {
-            WaveformImage.Color($0)
-        }
-        return written?.value ?? WaveformImage.Color(defaultColor) ?? WaveformImage.Color("#000000")!
+        fields.map { reader.valueOrDefault(key, of: $0) }
+            ?? reader.defaultValue(key, of: Language.waveformColors)
     }
 
     /// Returns the format from `named`, otherwise from the destination's extension, with a nil value if that is not

@@ -2,66 +2,68 @@ internal import Diagnostics
 internal import Media
 internal import YAMLDocument
 
-/// Reading of values by the language tables, which define bounds, words and defaults.
+/// Reading of values by the language tables, which define their syntax, words and defaults.
 extension NodeReader {
-    /// Reads an integer within the key's bounds.
-    func integer(_ key: String, of fields: Fields) -> Located<Int>? {
-        guard let range = fields.type.type(of: key)?.integers else { return unlisted(key, fields.type) }
-        return value(
-            fields.value(key), "`\(key)`",
-            "expected an integer from \(range.lowerBound) to \(range.upperBound)"
-        ) { text in Int(text).flatMap { range.contains($0) && !text.hasPrefix("+") ? $0 : nil } }
+    /// Reads a scalar by the key's syntax. The table determines the type of the value.
+    func value<Value: ScalarValue>(
+        _ key: String, of fields: Fields, as _: Value.Type = Value.self
+    ) -> Located<Value>? {
+        guard let node = fields.value(key) else { return nil }
+        guard let syntax = fields.type.type(of: key)?.syntax(of: Value.self) else {
+            return unlisted(key, fields.type)
+        }
+        return value(node, "`\(key)`", syntax)
     }
 
-    /// Reads a number within the key's bounds.
-    func number(_ key: String, of fields: Fields) -> Located<Double>? {
-        guard let range = fields.type.type(of: key)?.numbers else { return unlisted(key, fields.type) }
-        return value(fields.value(key), "`\(key)`", Self.expectedRange(range)) { text in
-            Quantity.number(text).flatMap { range.contains($0) ? $0 : nil }
-        }
-    }
-
-    /// Reads a number with at most three decimals, in thousandths.
-    func thousandths(
-        _ key: String, of fields: Fields, as noun: String = "a number"
-    ) -> Located<Int>? {
-        guard let range = fields.type.type(of: key)?.numbers else { return unlisted(key, fields.type) }
-        let node = fields.value(key)
-        let parts = node?.text?.split(separator: ".", omittingEmptySubsequences: false) ?? []
-        let isTooFine = parts.count == 2 && parts[1].count > 3
-        return value(
-            node, "`\(key)`",
-            Self.expectedRange(range, as: noun) + (isTooFine ? ", with at most three decimals" : "")
-        ) { text in
-            let isNegative = text.hasPrefix("-")
-            if isNegative, range.lowerBound >= 0 { return nil }
-            let size = Quantity.scaled(isNegative ? text.dropFirst() : text[...], by: 1000)
-            return size.map { isNegative ? -Int($0) : Int($0) }.flatMap {
-                range.contains(Double($0) / 1000) ? $0 : nil
-            }
-        }
-    }
-
-    /// Reads a duration within the bounds of the key, in seconds. `expected` describes the syntax and the bounds for the
-    /// message.
-    func length(_ key: String, of fields: Fields, _ expected: String) -> Located<MediaTime>? {
-        guard let bounds = fields.type.type(of: key)?.numbers else { return unlisted(key, fields.type) }
-        guard let time = time(fields.value(key), "`\(key)`", isLength: true) else { return nil }
-        func bound(_ seconds: Double) -> MediaTime {
-            MediaTime(value: Int64(seconds * 1000), timescale: 1000)
-        }
-        if case .absolute(let length) = time.value, length >= bound(bounds.lowerBound),
-            length <= bound(bounds.upperBound)
-        {
-            return Located(length, at: time.range)
-        }
-        sink.error(.invalidValue, "`\(key)` \(expected)", at: time.range)
+    /// Reads a scalar by its syntax. `what` names it in messages.
+    func value<Value: ScalarValue>(
+        _ node: YAMLNode?, _ what: String, _ syntax: ValueSyntax<Value>
+    ) -> Located<Value>? {
+        guard let node, let text = text(node, what) else { return nil }
+        if let value = syntax.parse(text.value) { return Located(value, at: text.range) }
+        refuse(text, syntax.problem(text.value, of: what))
         return nil
     }
 
-    /// Returns the default of a numeric key; nil if it has none.
-    func defaultNumber(_ key: String, of fields: Fields) -> Double? {
-        fields.type.key(key)?.defaultText.flatMap(Quantity.number)
+    func integer(_ key: String, of fields: Fields) -> Located<Int>? { value(key, of: fields) }
+
+    func number(_ key: String, of fields: Fields) -> Located<Double>? { value(key, of: fields) }
+
+    /// Reads a number with at most three decimals, in thousandths.
+    func thousandths(_ key: String, of fields: Fields) -> Located<Int>? {
+        value(key, of: fields, as: Thousandths.self).map { Located($0.value.count, at: $0.range) }
+    }
+
+    func length(_ key: String, of fields: Fields) -> Located<MediaTime>? { value(key, of: fields) }
+
+    /// Reads a scalar by the key's syntax. Returns the default, which the table must contain, for a key that is absent or
+    /// has an invalid value.
+    func valueOrDefault<Value: ScalarValue>(
+        _ key: String, of fields: Fields, as _: Value.Type = Value.self
+    ) -> Value {
+        value(key, of: fields, as: Value.self)?.value ?? defaultValue(key, of: fields.type)
+    }
+
+    /// Returns the default of a key, which the table must contain.
+    func defaultValue<Value: ScalarValue>(
+        _ key: String, of type: MappingType, as _: Value.Type = Value.self
+    ) -> Value {
+        guard let info = type.key(key), let text = info.defaultText,
+            let value = info.type.syntax(of: Value.self)?.parse(text)
+        else { preconditionFailure("the table has no such default of `\(key)` in \(type.name)") }
+        return value
+    }
+
+    /// Reads one of the words that a key accepts, as an enum value. Returns the default, which the table must contain, for a
+    /// key that is absent or has an invalid value.
+    func choiceOrDefault<Value: RawRepresentable<String> & Sendable>(
+        _ key: String, of fields: Fields, as _: Value.Type = Value.self
+    ) -> Value {
+        if let value = choice(key, of: fields, as: Value.self) { return value.value }
+        guard let text = fields.type.key(key)?.defaultText, let value = Value(rawValue: text) else {
+            preconditionFailure("the table has no such default of `\(key)` in \(fields.type.name)")
+        }
+        return value
     }
 
     func boolean(_ key: String, of fields: Fields) -> Located<Bool>? {
@@ -94,11 +96,6 @@ extension NodeReader {
         }
     }
 
-    private static func expectedRange(_ range: ClosedRange<Double>, as noun: String = "a number") -> String {
-        func text(_ bound: Double) -> String { bound == bound.rounded() ? "\(Int(bound))" : "\(bound)" }
-        return "expected \(noun) from \(text(range.lowerBound)) to \(text(range.upperBound))"
-    }
-
     /// Stops debug builds, because the language table contains no such key with this type. Returns nil in release
     /// builds.
     private func unlisted<Value>(_ key: String, _ type: MappingType) -> Value? {
@@ -118,14 +115,13 @@ extension ValueType {
     /// Whether the value may be a mapping.
     var mayBeMapping: Bool { alternatives.contains { if case .mapping = $0 { true } else { false } } }
 
-    /// The bounds of an integer; nil if the value can't be one.
-    var integers: ClosedRange<Int>? {
-        alternatives.lazy.compactMap { if case .integer(let range) = $0 { range } else { nil } }.first
-    }
-
-    /// The bounds of a number; nil if the value can't be one.
-    var numbers: ClosedRange<Double>? {
-        alternatives.lazy.compactMap { if case .number(let range) = $0 { range } else { nil } }.first
+    /// The syntax of a scalar with values of a type; nil if the value can't be one.
+    func syntax<Value: ScalarValue>(of _: Value.Type) -> ValueSyntax<Value>? {
+        switch self {
+        case .scalar(let syntax): syntax as? ValueSyntax<Value>
+        case .oneOf(let types): types.lazy.compactMap { $0.syntax(of: Value.self) }.first
+        default: nil
+        }
     }
 
     /// The words that the value may be; nil if there are none.

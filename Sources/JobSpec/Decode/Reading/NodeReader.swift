@@ -144,10 +144,7 @@ final class NodeReader {
 
     /// Reports an unsupported `version`.
     func checkVersion(_ fields: Fields) {
-        _ = value(
-            fields.value("version"), "`version`",
-            "this version of tandem supports only version \(Language.version)"
-        ) { $0 == "\(Language.version)" ? 1 : nil }
+        _ = value("version", of: fields, as: Int.self)
     }
 
     /// Returns the entries of a mapping with user-defined names, and reports invalid names. `what` describes an entry
@@ -168,7 +165,7 @@ final class NodeReader {
             return []
         }
         return entries.filter { item in
-            if NodeReader.isIdentifier(item.key) { return true }
+            if Identifier.isValid(item.key) { return true }
             sink.error(
                 .invalidName,
                 "the name of \(what) can't be `\(item.key)`; expected a letter or `_`, followed by letters, digits, `_` and `-`",
@@ -289,19 +286,11 @@ final class NodeReader {
         return [node]
     }
 
-    func value<Value: Sendable>(
-        _ node: YAMLNode?, _ what: String, _ allowed: @autoclosure () -> String,
-        help: ((String) -> String?)? = nil, _ parse: (String) -> Value?
-    ) -> Located<Value>? {
-        guard let node, let text = text(node, what) else { return nil }
-        guard let value = parse(text.value) else {
-            sink.error(
-                .invalidValue, "\(what) can't be `\(text.value)`; \(allowed())", at: text.range,
-                help: help?(text.value) ?? Self.variable(text.value)
-                    ?? ForeignWords.typographicQuotes(text.value))
-            return nil
-        }
-        return Located(value, at: text.range)
+    /// Reports a scalar that isn't a value of its key.
+    func refuse(_ text: Located<String>, _ problem: InvalidValue) {
+        sink.error(
+            problem.rule, problem.message, at: text.range,
+            help: problem.help ?? Self.variable(text.value) ?? ForeignWords.typographicQuotes(text.value))
     }
 
     /// Returns help for a variable in the syntax of other tools, such as `$crf` or `{{ crf }}`; nil for other texts.
@@ -310,20 +299,11 @@ final class NodeReader {
             text.hasPrefix("{{") && text.hasSuffix("}}")
             ? text.dropFirst(2).dropLast(2) : text.hasPrefix("$") ? text.dropFirst() : ""
         let name = inner.filter { $0 != " " }
-        return isIdentifier(name) ? "write a variable as `${\(name)}`" : nil
+        return Identifier.isValid(name) ? "write a variable as `${\(name)}`" : nil
     }
 
     func boolean(_ node: YAMLNode?, _ what: String) -> Located<Bool>? {
-        value(
-            node, what, "expected `true` or `false`",
-            help: { text in
-                switch text.lowercased() {
-                case "yes", "on", "1", "y", "true", "enabled": "did you mean `true`?"
-                case "no", "off", "0", "n", "false", "disabled": "did you mean `false`?"
-                default: nil
-                }
-            }
-        ) { $0 == "true" ? true : $0 == "false" ? false : nil }
+        value(node, what, Language.boolean)
     }
 
     /// Reads a value that must be one of `list`. `orMapping` adds a mapping to the alternatives in the message. A text
@@ -357,41 +337,6 @@ final class NodeReader {
         return words.contains(word) ? "did you mean `\(word)`?" : nil
     }
 
-    func bytes(_ node: YAMLNode?, _ what: String) -> Located<Int64>? {
-        value(node, what, "expected a size such as 50MB (10⁶) or 50MiB") { Quantity.bytes($0) }
-    }
-
-    /// Reads a time. With `isLength`, it is a duration, and the message omits the syntax of positions in a source.
-    func time(_ node: YAMLNode?, _ what: String, isLength: Bool = false) -> Located<TimeExpression>? {
-        value(node, what, Self.timeSyntaxHelp(node?.text ?? "", isLength: isLength)) { TimeExpression($0) }
-    }
-
-    /// Returns the expected syntax of times, or a hint for a common mistake in `text`.
-    private static func timeSyntaxHelp(_ text: String, isLength: Bool) -> String {
-        let number = text.prefix { $0.isNumber || $0 == "." }
-        let unit = text.dropFirst(number.count).trimmingPrefix(" ").lowercased()
-        // Another unit may follow: `1m30s`.
-        let name = unit.prefix { $0.isLetter }
-        if !number.isEmpty,
-            ["m", "min", "mins", "minute", "minutes", "h", "hr", "hour", "hours"].contains(name)
-        {
-            return "write minutes and hours as 10:00 and 1:00:00"
-        }
-        if !text.isEmpty, text.allSatisfy({ $0.isNumber || ":.;".contains($0) }) {
-            if text.split(whereSeparator: { ":;".contains($0) }).count == 4 {
-                return "times have no frames field (hh:mm:ss:ff); write "
-                    + (isLength
-                        ? "seconds, such as `1.48s`"
-                        : "the frame, such as `37f`, or seconds, such as `1.48s`")
-            }
-            return text.contains(":")
-                ? "minutes and seconds after a `:` must be less than 60"
-                : "the time is too long"
-        }
-        let expected = "expected a time such as 90.5, 1500ms or 1:30.5"
-        return isLength ? expected : expected + "; ranges also accept 250f, 25%, -5s, end and chapter:2"
-    }
-
     /// Reads a mapping of tags, in order.
     func tags(_ entry: YAMLNode.Entry?) -> [(key: Located<String>, value: String)] {
         guard let entry else { return [] }
@@ -404,16 +349,6 @@ final class NodeReader {
         return entries.compactMap { entry in
             text(entry.value, "`\(entry.key)`").map { (Located(entry.key, at: entry.keyRange), $0.value) }
         }
-    }
-
-    static func isIdentifier(_ text: String) -> Bool {
-        guard let first = text.utf8.first else { return false }
-        func isLetter(_ byte: UInt8) -> Bool {
-            (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte) || byte == 0x5f
-        }
-        return isLetter(first)
-            && text.utf8.allSatisfy { isLetter($0) || (0x30...0x39).contains($0) || $0 == 0x2d }
-            && text.utf8.count <= 200
     }
 
     private static func lowercasingFirstLetter(_ sentence: String) -> String {
