@@ -52,7 +52,7 @@ struct JobDecoder {
         for output in job.outputs.flatMap({ $0.package?.renditions.map(\.storedRendition) ?? [$0] }) {
             ContainerCheck.check(output, into: &reader.sink)
             ImagesCheck.check(output, into: &reader.sink)
-            if let size = output.sizeLimit, decoded.isComplete {
+            if let size = output.media.sizeLimit, decoded.isComplete {
                 SizeLimitCheck(job: job, output: output).check(at: size.range, into: &reader.sink)
             }
         }
@@ -184,7 +184,7 @@ struct JobDecoder {
     /// its source's chapters.
     private func checkChapters(_ job: JobSpec) {
         if case .composition = job.asset.source { return }
-        for case let chapters? in job.outputs.map(\.chapters) {
+        for case let chapters? in job.outputs.map(\.media.chapters) {
             guard case .clips = chapters.value, !chapters.range.isDefault else {
                 continue
             }

@@ -90,20 +90,9 @@ extension JobExpander {
     private func output(_ named: Located<String>?, of job: JobSpec, readBy id: Located<String>) -> OutputSpec?
     {
         if let output = job.output(named?.value) {
-            let (location, what): (SourceRange, String)
-            switch output.kind {
-            case .media: return output
-            case .images(let images):
-                (location, what) = (images.range, "still images, which can't be read as an asset")
-            case .waveform(let waveform):
-                (location, what) = (waveform.range, "a waveform, which can't be read as an asset")
-            case .package(let package):
-                (location, what) = (package.range, "a package, which can't be read as an asset")
-            case .check(let check):
-                (location, what) = (check.range, "no output, because it is a check")
-            }
+            guard let (problem, location) = output.kind.readingProblem else { return output }
             reader.sink.error(
-                .notSupported, "`\(job.base)` produces \(what)", at: (named ?? id).range,
+                .notSupported, "`\(job.base)` produces \(problem)", at: (named ?? id).range,
                 notes: [
                     Diagnostic.Note("\(output.isCheck ? "the check" : "the output") is here", at: location)
                 ])

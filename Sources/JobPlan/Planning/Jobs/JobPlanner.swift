@@ -63,34 +63,6 @@ struct JobPlanner {
         return plan
     }
 
-    /// Returns the plan of an output with its input; nil if the output has no destination or no container.
-    private func decide(
-        _ output: OutputSpec, from input: ResolvedInput, at destination: DestinationPath?, cover: CoverPlan?
-    ) -> Decision<(input: InputPlan, output: OutputPlan)>? {
-        func planner(_ product: OutputPlanner.Product) -> OutputPlanner? {
-            guard let written = output.destination, let destination, let container = output.container else {
-                return nil
-            }
-            return OutputPlanner(
-                job: job, output: output, product: product, container: container, input: input,
-                destination: destination, as: written, prober: catalog.prober, cover: cover)
-        }
-        switch output.kind {
-        case .media: return planner(.media)?.decide()
-        case .images(let spec): return planner(.images(spec))?.decide()
-        case .waveform(let spec): return planner(.waveform(spec))?.decide()
-        case .check(let spec):
-            return CheckPlanner(job: job, output: output, spec: spec, input: input, prober: catalog.prober)
-                .decide()
-        case .package(let spec):
-            guard let written = output.destination, let destination else { return nil }
-            return PackagePlanner(
-                job: job, output: output, spec: spec, input: input, destination: destination,
-                written: written, prober: catalog.prober
-            ).decide()
-        }
-    }
-
     /// Reports a truncated file, unless the job processes what is left of it.
     private func checkCompleteness(of input: ResolvedInput, into sink: inout DiagnosticSink) {
         let missing = input.description.missingBytes

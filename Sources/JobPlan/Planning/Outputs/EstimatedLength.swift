@@ -18,7 +18,9 @@ struct EstimatedLength {
     var isRelevant: Bool {
         guard source.isDurationGuessed else { return false }
         return job.ranges.contains { countsFromEnd($0) || countsFrames($0) || reaches($0) }
-            || job.outputs.contains { $0.durationLimit.map(countsFromEnd) ?? false || imagesDependOnEnd($0) }
+            || job.outputs.contains {
+                $0.media.durationLimit.map(countsFromEnd) ?? false || imagesDependOnEnd($0)
+            }
     }
 
     /// Returns whether a range uses frame numbers. The last frame may lie after the guessed end.

@@ -115,7 +115,8 @@ struct OutputPlanner {
         let chapters =
             reasons.take(
                 ChapterPlanner(
-                    spec: output.chapters, source: description.chapters, clips: input.composed?.clipChapters,
+                    spec: output.media.chapters, source: description.chapters,
+                    clips: input.composed?.clipChapters,
                     ranges: extent.ranges,
                     frames: FrameLocator(
                         track: first.map { tracks[$0].source }, source: source, prober: prober),
@@ -137,15 +138,17 @@ struct OutputPlanner {
         let metadata =
             reasons.take(
                 MetadataPlanner(
-                    spec: output.metadata, container: container.value, source: description.metadata,
+                    spec: output.media.metadata, container: container.value, source: description.metadata,
                     changesLevels: tracks.contains(where: \.changesLevels)
                 ).decide()) ?? []
         let isFile = if case .file = source { true } else { false }
         let covers =
             reasons.take(
                 CoverPlanner(
-                    spec: output.metadata, container: container.value, source: description, isFile: isFile,
-                    isFragmented: output.fragmentInterval != nil, isReplaced: output.metadata.cover != nil
+                    spec: output.media.metadata, container: container.value, source: description,
+                    isFile: isFile,
+                    isFragmented: output.media.fragmentInterval != nil,
+                    isReplaced: output.media.metadata.cover != nil
                 ).decide()) ?? []
         setThreads(of: &tracks)
         let size = SizeEstimate.bytes(of: tracks)?.adding(upToLimit: cover?.image.size ?? 0)
@@ -155,19 +158,19 @@ struct OutputPlanner {
         limitSize(size, of: tracks, chapters: chapters)
         checkFileTimes()
         let media = MediaPlan(
-            optimizesForNetwork: output.optimizeForNetwork?.value ?? false,
-            fragmentInterval: output.fragmentInterval?.value, metadata: metadata,
-            askedTags: output.metadata.set.map { $0.key.value.lowercased() },
-            keepsFileTimes: output.metadata.fileTimes != nil, chapters: chapters, covers: covers,
-            cover: cover, attachments: attachments, sizeLimit: output.sizeLimit?.value,
-            sizeLimitLocation: output.sizeLimit?.range)
+            optimizesForNetwork: output.media.optimizeForNetwork?.value ?? false,
+            fragmentInterval: output.media.fragmentInterval?.value, metadata: metadata,
+            askedTags: output.media.metadata.set.map { $0.key.value.lowercased() },
+            keepsFileTimes: output.media.metadata.fileTimes != nil, chapters: chapters, covers: covers,
+            cover: cover, attachments: attachments, sizeLimit: output.media.sizeLimit?.value,
+            sizeLimitLocation: output.media.sizeLimit?.range)
         return OutputPlan(
             id: output.id?.value, location: location, container: container.value.name, kind: .media(media),
             destination: destination.path, destinationLocation: written.path.range,
             ifExists: written.ifExists, makesDirectories: written.makesDirectories, tracks: tracks,
             expectations: output.expectations,
             ledger: LedgerCollector.ledger(reasons.ledger, of: description), expectedDuration: duration,
-            expectedSize: size.map { min($0, output.sizeLimit?.value ?? $0) },
+            expectedSize: size.map { min($0, output.media.sizeLimit?.value ?? $0) },
             notes: reasons.notes + PlaybackNotes.of(tracks))
     }
 
@@ -182,7 +185,7 @@ struct OutputPlanner {
 
     /// Reports an error if `file_times` are kept for a source without times: a test signal or a remote file.
     private mutating func checkFileTimes() {
-        guard let location = output.metadata.fileTimes else { return }
+        guard let location = output.media.metadata.fileTimes else { return }
         switch source {
         case .file(let path, _) where !SourceLocation.isRemote(path): return
         case .job: return
@@ -194,7 +197,7 @@ struct OutputPlanner {
 
     /// Checks `limit: { size }`, and adds a note on whether the limit is likely to be reached.
     private mutating func limitSize(_ expected: Int64?, of tracks: [TrackPlan], chapters: [AssetChapter]) {
-        guard let limit = output.sizeLimit else { return }
+        guard let limit = output.media.sizeLimit else { return }
         for track in tracks {
             guard case .copy = track.action, BitstreamTraits.of(track.source.codec).storesLengthInHeader
             else {
@@ -379,17 +382,5 @@ struct OutputPlanner {
             spec: rule.mix, tracks: chosen.tracks,
             source: description, duration: extent.span(of: description), whole: rule.audioMix)
         return reasons.take(planner.decide()).map { [($0.sum, $0.mix)] } ?? []
-    }
-}
-
-extension OutputPlanner.Product {
-    /// The product of an output of a kind; nil for kinds that have other planners.
-    init?(_ kind: OutputSpec.Kind) {
-        switch kind {
-        case .media: self = .media
-        case .images(let spec): self = .images(spec)
-        case .waveform(let spec): self = .waveform(spec)
-        case .check, .package: return nil
-        }
     }
 }

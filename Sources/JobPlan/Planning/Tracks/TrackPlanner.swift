@@ -410,7 +410,7 @@ struct TrackPlanner {
                 && encoding.encoder.pixelFormat.hasAlpha
         }
         let planner = TrackTagPlanner(
-            track: track, rule: rule, keep: output.metadata.keep, container: container,
+            track: track, rule: rule, keep: output.media.metadata.keep, container: container,
             hasSeparateAlpha: hasAlpha && container.value.supportsSeparateAlpha,
             changesLevels: action.changesLevels(of: track, mix: mix))
         return planner.decide()

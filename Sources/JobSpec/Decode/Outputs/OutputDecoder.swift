@@ -63,12 +63,12 @@ struct OutputDecoder {
         let destination =
             target
             ?? DestinationSpec(path: Located("", at: location), ifExists: .fail, makesDirectories: true)
+        let media = MediaSpec(
+            optimizeForNetwork: optimize, fragmentInterval: fragment, metadata: metadata,
+            chapters: chapters, durationLimit: limit?.duration, sizeLimit: limit?.size)
         let spec = OutputSpec(
-            id: id, tracks: tracks?.rules ?? [], kind: .media, container: container,
-            optimizeForNetwork: optimize,
-            fragmentInterval: fragment, metadata: metadata, chapters: chapters,
-            durationLimit: limit?.duration, sizeLimit: limit?.size, expectations: expectations,
-            leftover: leftover, destination: destination)
+            id: id, tracks: tracks?.rules ?? [], kind: .media(media), container: container,
+            expectations: expectations, leftover: leftover, destination: destination)
         return Result(spec: spec, isComplete: isComplete)
     }
 
@@ -81,7 +81,7 @@ struct OutputDecoder {
         {
             return thumbnails(images, fields, at: package).map(Result.init(complete:))
         }
-        for key in ["export", "images", "waveform"] {
+        for key in OutputKindKey.names(where: { $0.isAllowedInOutputs && $0 != .tracks }) {
             guard let other = fields[key] else { continue }
             reader.sink.error(
                 .conflictingKeys, "`\(key)` requires a `destination`; an output of a `package` has `tracks`",
@@ -106,39 +106,20 @@ struct OutputDecoder {
         let expectations = fields["expect"].map { ExpectDecoder(reader: reader).expectations($0.value) } ?? []
         let isText = tracks?.rules.first?.mediaType == .subtitle
         let spec = OutputSpec(
-            id: id, tracks: tracks?.rules ?? [], kind: .media,
+            id: id, tracks: tracks?.rules ?? [],
+            kind: .media(
+                MediaSpec(metadata: MetadataSpec(keep: .none), chapters: Located(.drop, at: package))),
             container: ContainerType.named(isText ? "webvtt" : "mp4").map { Located($0, at: package) },
-            optimizeForNetwork: nil,
-            fragmentInterval: nil,
-            metadata: MetadataSpec(keep: .none), chapters: Located(.drop, at: package), durationLimit: nil,
-            sizeLimit: nil,
-            expectations: expectations, leftover: leftover, destination: nil)
+            expectations: expectations, leftover: leftover)
         return Result(spec: spec, isComplete: tracks?.isComplete == true)
     }
 
-    /// Decodes the sheet of images that is a package's thumbnails; nil after an error is reported.
-    private func thumbnails(
-        _ entry: YAMLNode.Entry, _ fields: Fields, at package: SourceRange
-    ) -> OutputSpec? {
-        refuseMediaKeys(fields, entry)
-        let leftover = reader.choice("leftover", of: fields, as: Leftover.self)
-        guard let images = ImagesDecoder(reader: reader).images(entry.value) else { return nil }
-        let format = images.format ?? Located("jpeg", at: images.range)
-        guard let container = ContainerType.named(format.value), let codec = images.codec(of: container)
-        else { return nil }
-        return OutputSpec(
-            id: id, tracks: [images.rule(codec: codec, at: format.range)], kind: .images(images),
-            container: Located(container, at: format.range), optimizeForNetwork: nil,
-            fragmentInterval: nil, metadata: MetadataSpec(), chapters: nil, durationLimit: nil,
-            sizeLimit: nil, expectations: [], leftover: leftover, destination: nil)
-    }
-
-    /// Keys of media outputs, which `images` and `waveform` don't support.
+    /// Keys of media outputs, which most other kinds don't support.
     static let mediaKeys = [
         "container", "optimize_for_network", "fragment", "metadata", "chapters", "limit", "expect",
     ]
 
-    private func refuseMediaKeys(_ fields: Fields, _ kind: YAMLNode.Entry) {
+    func refuseMediaKeys(_ fields: Fields, _ kind: YAMLNode.Entry) {
         refuse(Self.mediaKeys, fields, kind)
     }
 
@@ -157,90 +138,6 @@ struct OutputDecoder {
                 at: other.keyRange,
                 notes: [Diagnostic.Note("`\(kind.key)` is here", at: kind.keyRange)], help: help(key))
         }
-    }
-
-    private func waveform(_ entry: YAMLNode.Entry, _ fields: Fields) -> OutputSpec? {
-        refuseMediaKeys(fields, entry)
-        let leftover = reader.choice("leftover", of: fields, as: Leftover.self)
-        let destination = fields["destination"].flatMap { destinationSpec($0.value) }
-        let decoder = WaveformDecoder(
-            reader: reader, settings: settings, isTemplate: destination?.isTemplate ?? isTemplate)
-        guard let (spec, rule) = decoder.waveform(entry.value, destination: destination?.path),
-            let destination
-        else {
-            return nil
-        }
-        let container = spec.format.flatMap { ContainerType.named($0.containerName) }
-        return OutputSpec(
-            id: id, tracks: [rule], kind: .waveform(spec),
-            container: container.map { Located($0, at: spec.range) }, optimizeForNetwork: nil,
-            fragmentInterval: nil, metadata: MetadataSpec(), chapters: nil, durationLimit: nil,
-            sizeLimit: nil, expectations: [], leftover: leftover, destination: destination)
-    }
-
-    private func images(_ entry: YAMLNode.Entry, _ fields: Fields) -> OutputSpec? {
-        refuseMediaKeys(fields, entry)
-        let decoder = ImagesDecoder(reader: reader)
-        let images = decoder.images(entry.value)
-        let leftover = reader.choice("leftover", of: fields, as: Leftover.self)
-        guard let destination = fields["destination"].flatMap({ destinationSpec($0.value) }) else {
-            return nil
-        }
-        // The format depends on `animation`, whose errors are already reported.
-        if images == nil, entry.value[key: "animation"] != nil { return nil }
-        let isAnimation = images?.animation != nil
-        let format = imageFormat(
-            images?.animation.map { Located($0.value.rawValue, at: $0.range) } ?? images?.format
-                ?? decoder.format(entry.value), destination,
-            isAnimation: isAnimation)
-        guard let images, format != nil || destination.isTemplate else { return nil }
-        let codec = format.flatMap { images.codec(of: $0.value) } ?? CodecCatalog.imageCodecs[0]
-        let rule = images.rule(codec: codec, at: format?.range ?? images.range)
-        return OutputSpec(
-            id: id, tracks: [rule], kind: .images(images), container: format, optimizeForNetwork: nil,
-            fragmentInterval: nil, metadata: MetadataSpec(), chapters: nil, durationLimit: nil,
-            sizeLimit: nil, expectations: [], leftover: leftover, destination: destination)
-    }
-
-    /// Returns the format of image files from `named` (`format` or `animation`), otherwise from the destination's
-    /// extension. An extension that contradicts `named` is reported.
-    private func imageFormat(
-        _ named: Located<String>?, _ destination: DestinationSpec, isAnimation: Bool
-    ) -> Located<ContainerType>? {
-        let name = Self.lastPart(of: destination.path.value)
-        let location = destination.path.range
-        let ending = name.nameParts.ending
-        let formats = ContainerType.stillImages.map(\.name).joined(separator: ", ")
-        let extensionFormat = ending.flatMap {
-            ContainerType.stillImage(forExtension: $0) ?? ContainerType.animation(forExtension: $0)
-        }
-        if let named {
-            let types = isAnimation ? ContainerType.animations : ContainerType.stillImages
-            guard let type = types.first(where: { $0.name == named.value }) else { return nil }
-            let isOther = ending.map { ContainerType.forExtension($0) != nil } ?? false
-            if !destination.isTemplate, isOther || extensionFormat.map({ $0 != type }) ?? false {
-                reader.sink.error(
-                    .unknownContainer,
-                    "the extension `.\(ending ?? "")` doesn't match the format \(type.name)", at: location,
-                    notes: [Diagnostic.Note("the format is here", at: named.range)])
-            }
-            return Located(type, at: named.range)
-        }
-        if let extensionFormat, !ContainerType.stillImages.contains(extensionFormat) {
-            reader.sink.error(
-                .unknownContainer, "\(extensionFormat.name) is a format of animations, not of still images",
-                at: location,
-                help: "`animation: \(extensionFormat.name)` in `images` writes an animation")
-            return nil
-        }
-        if let extensionFormat { return Located(extensionFormat, at: location) }
-        if destination.isTemplate, ending.map({ GlobPattern.isPattern($0) }) ?? true { return nil }
-        reader.sink.error(
-            .unknownContainer,
-            ending.map { "`.\($0)` is not the extension of an image format" }
-                ?? "the destination has no extension, which determines the format",
-            at: location, help: "set `format` of `images` to one of \(formats)")
-        return nil
     }
 
     /// The valid rules, and whether all rules are valid.
@@ -363,7 +260,7 @@ struct OutputDecoder {
         return spec
     }
 
-    private func destinationSpec(_ node: YAMLNode, isFolder: Bool = false) -> DestinationSpec? {
+    func destinationSpec(_ node: YAMLNode, isFolder: Bool = false) -> DestinationSpec? {
         if node.text != nil {
             guard let path = destinationPath(node, isFolder: isFolder) else { return nil }
             return DestinationSpec(
@@ -416,7 +313,7 @@ struct OutputDecoder {
     }
 
     /// Returns the part after the last `/`.
-    private static func lastPart(of path: String) -> Substring {
+    static func lastPart(of path: String) -> Substring {
         guard let slash = path.utf8.lastIndex(of: 0x2f) else { return path[...] }
         return path[path.utf8.index(after: slash)...]
     }

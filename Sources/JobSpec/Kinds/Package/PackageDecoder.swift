@@ -30,7 +30,9 @@ struct PackageDecoder {
         for index in renditions.indices
         where [.video, .audio].contains(Self.trackType(of: renditions[index])) {
             // Segments are fragments, as which the finished file is verified.
-            renditions[index].fragmentInterval = segment
+            guard case .media(var media) = renditions[index].kind else { continue }
+            media.fragmentInterval = segment
+            renditions[index].kind = .media(media)
         }
         let spec = PackageSpec(
             formats: formats(fields), segment: segment,
@@ -42,9 +44,8 @@ struct PackageDecoder {
         let destination = fields["destination"].flatMap { decode($0.value) }
         guard let destination, reader.sink.errorCount == errors else { return nil }
         return OutputSpec(
-            id: Located(Self.id, at: entry.keyRange), tracks: [], kind: .package(spec), container: nil,
-            optimizeForNetwork: nil, fragmentInterval: nil, metadata: MetadataSpec(), chapters: nil,
-            durationLimit: nil, sizeLimit: nil, expectations: [], leftover: nil, destination: destination)
+            id: Located(Self.id, at: entry.keyRange), tracks: [], kind: .package(spec),
+            destination: destination)
     }
 
     /// Validates the values of a package in `defaults`, for a job without outputs.

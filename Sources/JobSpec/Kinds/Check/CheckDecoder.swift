@@ -13,10 +13,7 @@ extension OutputDecoder {
         guard let spec = checkSpec(entry, fields) else { return nil }
         let written = fields["expect"].map { ExpectDecoder(reader: reader).expectations($0.value) } ?? []
         return OutputSpec(
-            id: id, tracks: [], kind: .check(spec), container: nil, optimizeForNetwork: nil,
-            fragmentInterval: nil, metadata: MetadataSpec(), chapters: nil, durationLimit: nil,
-            sizeLimit: nil, expectations: applicable(written, to: spec, fields), leftover: nil,
-            destination: nil)
+            id: id, tracks: [], kind: .check(spec), expectations: applicable(written, to: spec, fields))
     }
 
     /// Reports a composition, whose filled gaps would hide data that is missing in its clips.

@@ -1,4 +1,5 @@
 internal import Diagnostics
+internal import ExactStrings
 internal import LibAV
 internal import Media
 internal import YAMLDocument
@@ -96,5 +97,88 @@ extension ImagesSpec {
             primaries: standard, transfer: standard, matrix: standard, levels: nil,
             isForHighRangeAlone: true, range: location)
         return TrackRule(video: spec, at: location)
+    }
+}
+
+/// Decoding of an output with `images`.
+extension OutputDecoder {
+    /// Decodes an image output; nil after an error is reported.
+    func images(_ entry: YAMLNode.Entry, _ fields: Fields) -> OutputSpec? {
+        refuseMediaKeys(fields, entry)
+        let decoder = ImagesDecoder(reader: reader)
+        let images = decoder.images(entry.value)
+        let leftover = reader.choice("leftover", of: fields, as: Leftover.self)
+        guard let destination = fields["destination"].flatMap({ destinationSpec($0.value) }) else {
+            return nil
+        }
+        // The format depends on `animation`, whose errors are already reported.
+        if images == nil, entry.value[key: "animation"] != nil { return nil }
+        let isAnimation = images?.animation != nil
+        let format = imageFormat(
+            images?.animation.map { Located($0.value.rawValue, at: $0.range) } ?? images?.format
+                ?? decoder.format(entry.value), destination,
+            isAnimation: isAnimation)
+        guard let images, format != nil || destination.isTemplate else { return nil }
+        let codec = format.flatMap { images.codec(of: $0.value) } ?? CodecCatalog.imageCodecs[0]
+        let rule = images.rule(codec: codec, at: format?.range ?? images.range)
+        return OutputSpec(
+            id: id, tracks: [rule], kind: .images(images), container: format, leftover: leftover,
+            destination: destination)
+    }
+
+    /// Decodes the sheet of images that is a package's thumbnails; nil after an error is reported.
+    func thumbnails(
+        _ entry: YAMLNode.Entry, _ fields: Fields, at package: SourceRange
+    ) -> OutputSpec? {
+        refuseMediaKeys(fields, entry)
+        let leftover = reader.choice("leftover", of: fields, as: Leftover.self)
+        guard let images = ImagesDecoder(reader: reader).images(entry.value) else { return nil }
+        let format = images.format ?? Located("jpeg", at: images.range)
+        guard let container = ContainerType.named(format.value), let codec = images.codec(of: container)
+        else { return nil }
+        return OutputSpec(
+            id: id, tracks: [images.rule(codec: codec, at: format.range)], kind: .images(images),
+            container: Located(container, at: format.range), leftover: leftover)
+    }
+
+    /// Returns the format of image files from `named` (`format` or `animation`), otherwise from the destination's
+    /// extension. An extension that contradicts `named` is reported.
+    private func imageFormat(
+        _ named: Located<String>?, _ destination: DestinationSpec, isAnimation: Bool
+    ) -> Located<ContainerType>? {
+        let name = Self.lastPart(of: destination.path.value)
+        let location = destination.path.range
+        let ending = name.nameParts.ending
+        let formats = ContainerType.stillImages.map(\.name).joined(separator: ", ")
+        let extensionFormat = ending.flatMap {
+            ContainerType.stillImage(forExtension: $0) ?? ContainerType.animation(forExtension: $0)
+        }
+        if let named {
+            let types = isAnimation ? ContainerType.animations : ContainerType.stillImages
+            guard let type = types.first(where: { $0.name == named.value }) else { return nil }
+            let isOther = ending.map { ContainerType.forExtension($0) != nil } ?? false
+            if !destination.isTemplate, isOther || extensionFormat.map({ $0 != type }) ?? false {
+                reader.sink.error(
+                    .unknownContainer,
+                    "the extension `.\(ending ?? "")` doesn't match the format \(type.name)", at: location,
+                    notes: [Diagnostic.Note("the format is here", at: named.range)])
+            }
+            return Located(type, at: named.range)
+        }
+        if let extensionFormat, !ContainerType.stillImages.contains(extensionFormat) {
+            reader.sink.error(
+                .unknownContainer, "\(extensionFormat.name) is a format of animations, not of still images",
+                at: location,
+                help: "`animation: \(extensionFormat.name)` in `images` writes an animation")
+            return nil
+        }
+        if let extensionFormat { return Located(extensionFormat, at: location) }
+        if destination.isTemplate, ending.map({ GlobPattern.isPattern($0) }) ?? true { return nil }
+        reader.sink.error(
+            .unknownContainer,
+            ending.map { "`.\($0)` is not the extension of an image format" }
+                ?? "the destination has no extension, which determines the format",
+            at: location, help: "set `format` of `images` to one of \(formats)")
+        return nil
     }
 }

@@ -101,3 +101,25 @@ struct WaveformDecoder {
             metadata: [], range: location)
     }
 }
+
+/// Decoding of an output with `waveform`.
+extension OutputDecoder {
+    /// Decodes a waveform; nil after an error is reported.
+    func waveform(_ entry: YAMLNode.Entry, _ fields: Fields) -> OutputSpec? {
+        refuseMediaKeys(fields, entry)
+        let leftover = reader.choice("leftover", of: fields, as: Leftover.self)
+        let destination = fields["destination"].flatMap { destinationSpec($0.value) }
+        let decoder = WaveformDecoder(
+            reader: reader, settings: settings, isTemplate: destination?.isTemplate ?? isTemplate)
+        guard let (spec, rule) = decoder.waveform(entry.value, destination: destination?.path),
+            let destination
+        else {
+            return nil
+        }
+        let container = spec.format.flatMap { ContainerType.named($0.containerName) }
+        return OutputSpec(
+            id: id, tracks: [rule], kind: .waveform(spec),
+            container: container.map { Located($0, at: spec.range) }, leftover: leftover,
+            destination: destination)
+    }
+}

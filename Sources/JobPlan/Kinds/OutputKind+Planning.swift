@@ -1,0 +1,47 @@
+internal import Diagnostics
+internal import JobSpec
+internal import Media
+internal import Publishing
+
+/// The planner of each kind of output.
+extension JobPlanner {
+    /// Returns the plan of an output with its input; nil if the output has no destination or no container.
+    func decide(
+        _ output: OutputSpec, from input: ResolvedInput, at destination: DestinationPath?, cover: CoverPlan?
+    ) -> Decision<(input: InputPlan, output: OutputPlan)>? {
+        func planner(_ product: OutputPlanner.Product) -> OutputPlanner? {
+            guard let written = output.destination, let destination, let container = output.container else {
+                return nil
+            }
+            return OutputPlanner(
+                job: job, output: output, product: product, container: container, input: input,
+                destination: destination, as: written, prober: catalog.prober, cover: cover)
+        }
+        switch output.kind {
+        case .media: return planner(.media)?.decide()
+        case .images(let spec): return planner(.images(spec))?.decide()
+        case .waveform(let spec): return planner(.waveform(spec))?.decide()
+        case .check(let spec):
+            return CheckPlanner(job: job, output: output, spec: spec, input: input, prober: catalog.prober)
+                .decide()
+        case .package(let spec):
+            guard let written = output.destination, let destination else { return nil }
+            return PackagePlanner(
+                job: job, output: output, spec: spec, input: input, destination: destination,
+                written: written, prober: catalog.prober
+            ).decide()
+        }
+    }
+}
+
+extension OutputPlanner.Product {
+    /// The product of an output of a kind; nil for kinds that have other planners.
+    init?(_ kind: OutputSpec.Kind) {
+        switch kind {
+        case .media: self = .media
+        case .images(let spec): self = .images(spec)
+        case .waveform(let spec): self = .waveform(spec)
+        case .check, .package: return nil
+        }
+    }
+}
