@@ -4,6 +4,7 @@ internal import ExactStrings
 package import JobPlan
 package import JobRun
 internal import Media
+internal import JobSpec
 
 /// The progress display of a run: a bar for each running job on a terminal, otherwise plain lines.
 ///
@@ -82,7 +83,7 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
             if verbosity == .quiet { return }
             for output in result.outputs { printOutput(output, of: record.id, seconds: result.seconds) }
             for (output, why) in result.skipped.sorted(by: { $0.key < $1.key }) {
-                let name = TextRenderer.printable(OutputTask.name(job: record.id, output: output))
+                let name = TextRenderer.printable(OutputName(job: record.id, output: output).description)
                 printLine(statusWord("skip", "36") + " \(name): \(TextRenderer.printable(why))")
             }
             for warning in result.warnings {
@@ -106,7 +107,7 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
 
     /// Prints a line for a created output, with its loudness and expectations.
     private func printOutput(_ output: OutputResult, of job: String, seconds: Double) {
-        let id = TextRenderer.printable(OutputTask.name(job: job, output: output.id))
+        let id = TextRenderer.printable(OutputName(job: job, output: output.id).description)
         if !output.images.isEmpty {
             let last = output.images.last?.path.flatMap { $0.pathParts.last } ?? ""
             let more = output.images.count > 1 && !last.isEmpty ? " … \(TextRenderer.printable(last))" : ""

@@ -3,6 +3,7 @@ internal import ExactStrings
 internal import LibAV
 package import FileSystem
 internal import Media
+internal import JobSpec
 
 /// The plan of all jobs of one invocation, in the order in which they may start.
 public struct BatchPlan: Codable, Sendable {
@@ -56,6 +57,9 @@ public struct BatchPlan: Codable, Sendable {
         public var file: String
         /// Reasons of the rejection.
         public var diagnostics: [Diagnostic]
+
+        /// The job's id in the job file.
+        package var base: String { InstanceName(id).base }
     }
 
     package init(jobs: [JobPlan], upToDateJobs: [UpToDateJob] = [], refusals: [Refusal]) {

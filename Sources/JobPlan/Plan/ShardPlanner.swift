@@ -7,7 +7,7 @@ package enum ShardPlanner {
         var refused: [[String]: BatchPlan.Refusal] = [:]
         for refusal in plan.refusals {
             refused[[refusal.file, refusal.id]] = refusal
-            refused[[refusal.file, String(refusal.id.prefix { $0 != "[" })]] = refusal
+            refused[[refusal.file, refusal.base]] = refusal
         }
         if refused.isEmpty { return plan }
         var (kept, waiting) = (plan.jobs, [BatchPlan.Refusal]())

@@ -133,7 +133,7 @@ package actor BatchRunner {
         jobsWithInstances = Set(
             plan.jobs.map { JobKey(file: $0.file, id: $0.base) }
                 + plan.upToDateJobs.map { JobKey(file: $0.file, id: $0.base) }
-                + plan.refusals.map { JobKey(file: $0.file, id: String($0.id.prefix { $0 != "[" })) })
+                + plan.refusals.map { JobKey(file: $0.file, id: $0.base) })
         // Enter before `cancel` can be called.
         for _ in plan.jobs { group.enter() }
         sources = Set(plan.sourceFiles.map { SourceFileKey($0) })
@@ -223,7 +223,7 @@ package actor BatchRunner {
             first?.message ?? "the job can't be planned", at: first?.range ?? .startOfFile(refusal.file),
             rule: first?.rule)
         outcomes[key] = .failed(failure)
-        failures.insert(JobKey(file: refusal.file, id: String(refusal.id.prefix { $0 != "[" })))
+        failures.insert(JobKey(file: refusal.file, id: refusal.base))
         end(JobRecord(id: refusal.id, file: refusal.file, outcome: .failed(failure)))
     }
 

@@ -4,6 +4,7 @@ internal import FoundationEssentials
 internal import Glibc
 package import JobPlan
 internal import Locking
+internal import JobSpec
 
 /// A writer of a run's events as JSON lines: `run_started`, `job_planned`, `job_started`, `progress`, `job_finished`,
 /// `run_finished`. Every `job_finished` follows the `job_planned` of its job. Fields are only added, never removed or
@@ -102,7 +103,8 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
                 outputs.isEmpty || outputs[0].id == nil
                 ? nil
                 : outputs.map {
-                    Event.Output(id: OutputTask.name(job: id, output: $0.id), destination: $0.destination)
+                    Event.Output(
+                        id: OutputName(job: id, output: $0.id).description, destination: $0.destination)
                 }
             write(event)
         }

@@ -196,7 +196,7 @@ package struct RunReport: Codable, Sendable {
         guard record.upToDateOutputs.count > 1 else { return [template] }
         return record.upToDateOutputs.map { output in
             var job = template
-            job.id = OutputTask.name(job: record.id, output: output.id)
+            job.id = OutputName(job: record.id, output: output.id).description
             job.warnings = record.earlierWarnings[output.id ?? ""] ?? []
             job.destination = output.destination
             return job

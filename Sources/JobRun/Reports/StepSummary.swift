@@ -1,5 +1,6 @@
 internal import Diagnostics
 internal import JobPlan
+internal import JobSpec
 
 /// The Markdown report for the step summary of a CI system.
 package enum StepSummary {
@@ -25,9 +26,10 @@ package enum StepSummary {
         text += "\n| job | location | reason |\n| --- | --- | --- |\n"
         for job in failed.prefix(50) {
             // A problem of the whole file has no job.
-            let isProblem = job.attempts == 0 && job.rule.map { job.id.hasPrefix($0 + "[") } ?? false
-            let name = job.job ?? (isProblem ? "" : job.id)
-            text += "| \(cell(name)) | \(cell(job.location ?? job.file)) | \(cell(job.reason ?? "")) |\n"
+            let name = InstanceName(job.id)
+            let isProblem = job.attempts == 0 && job.rule == name.base && name.hasLabel
+            let shown = job.job ?? (isProblem ? "" : job.id)
+            text += "| \(cell(shown)) | \(cell(job.location ?? job.file)) | \(cell(job.reason ?? "")) |\n"
         }
         if failed.count > 50 { text += "\nand \(failed.count - 50) more\n" }
         return text

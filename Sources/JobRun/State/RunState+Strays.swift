@@ -60,7 +60,7 @@ extension RunState {
                 }
                 // An image output with a matching name template may have adopted the file of another job.
                 let isOfJob = imageJobs.contains {
-                    $0.id == OutputTask.whole(record.job.id) && $0.file == file
+                    $0.id == OutputName(record.job.id).whole.description && $0.file == file
                 }
                 if !isOfJob, templates.contains(where: { $0.matches(record.destination) }) { continue }
                 guard let path = DestinationPath(record.destination), !requested.contains(path),
@@ -83,7 +83,8 @@ extension RunState {
             guard let name = names[file], let records = stored[folder]?.records else { return [] }
             return records.values.compactMap { record in
                 guard record.job.file.exact == name.exact,
-                    imageJobs.contains(JobKey(file: file.text, id: OutputTask.whole(record.job.id)))
+                    imageJobs.contains(
+                        JobKey(file: file.text, id: OutputName(record.job.id).whole.description))
                 else { return nil }
                 return record.destination.flatMap { DestinationPath($0) }
             }

@@ -30,7 +30,7 @@ extension RunState {
             upToDate?.files.append(UpToDateOutputs.File(path: cover, identity: status.identity))
         }
         for output in query.outputs {
-            let name = OutputTask.name(job: query.job.id.value, output: output.id)
+            let name = OutputName(job: query.job.id.value, output: output.id).description
             var hasher = SHA256Hasher()
             hasher.update("\(text)\(name)\n\(output.destination ?? "")\n")
             let shortcut = hasher.finish()
@@ -65,20 +65,22 @@ extension RunState {
     /// Returns the files of an output with their statuses; nil unless all of them are unchanged since they were
     /// published.
     private func files(
-        of output: UpToDateQuery.Output, at destination: String, _ name: String, _ shortcut: String,
+        of query: UpToDateQuery.Output, at destination: String, _ name: String, _ shortcut: String,
         in file: String
     ) -> [(path: String, status: FileStatus)]? {
         guard let first = record(file, name), let folder = folders[file.exact] else { return nil }
         var count = 1
-        if output.hasSeveralFiles {
+        if query.hasSeveralFiles {
             guard let known = Self.count(in: first.shortcut, after: shortcut) else { return nil }
             count = known
         } else if first.shortcut != shortcut || first.destination?.exact != destination.exact {
             return nil
         }
         var files: [(path: String, status: FileStatus)] = []
+        var output = OutputName(name)
         for part in 0..<count {
-            guard let record = part == 0 ? first : record(file, OutputTask.name(of: name, part: part)),
+            output.part = part
+            guard let record = part == 0 ? first : record(file, output.description),
                 let path = record.destination,
                 let status = FileStatus(path: path, followingLinks: false),
                 record.output == TemporaryFile.fingerprint(path: path, status: status),

@@ -14,7 +14,7 @@ extension RunState {
         records.map { record in
             guard let folder = folders[record.file.exact], let store = stores[folder] else { return record }
             func name(_ output: String?) -> StateStore.JobName? {
-                jobName(record.file, OutputTask.name(job: record.id, output: output))
+                jobName(record.file, OutputName(job: record.id, output: output).description)
             }
             func storedWarnings(_ output: String?) -> [String] {
                 guard let name = name(output), let stored = self.stored[folder]?.warnings[name],

@@ -170,7 +170,7 @@ package final class RunState: PlanMemory, Sendable {
     /// Returns the mark of an output's file; nil if the mark belongs to another part, which was moved to this path.
     static func mark(of task: OutputTask) -> DestinationPath.Mark? {
         task.output.destination.flatMap { DestinationPath.mark(at: $0) }.flatMap {
-            OutputTask.part(of: $0.job) == task.part ? $0 : nil
+            OutputName($0.job).part == task.part ? $0 : nil
         }
     }
 
@@ -337,7 +337,8 @@ package final class RunState: PlanMemory, Sendable {
         let (digest, relation) = relation(of: task, by: whole)
         let before: PlanDigest?
         if let record, let store = store(of: task.file) {
-            let output = StateStore.JobName(file: record.job.file, id: OutputTask.whole(record.job.id))
+            let output = StateStore.JobName(
+                file: record.job.file, id: OutputName(record.job.id).whole.description)
             before = try store.digest(of: output)
         } else {
             before = nil

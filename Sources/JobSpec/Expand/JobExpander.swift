@@ -444,13 +444,12 @@ struct JobExpander {
         let base = definition.bases[instance.base]
         var scope = scope(definition, base.id.value, instance.combination, instance.index)
         scope.asset = instance.properties
-        let name =
-            instance.label.isEmpty
-            ? base.id.value : "\(base.id.value)[\(instance.label.joined(separator: ","))]"
+        let name = InstanceName(base: base.id.value, label: instance.label)
         return JobDecoder(
             reader: reader, definition: definition, scope: scope, asset: instance.asset,
             assetID: instance.assetID,
-            id: Located(name, at: base.id.range), base: base.id.value, isTemplate: instance.isTemplate
+            id: Located(name.description, at: base.id.range), base: base.id.value,
+            isTemplate: instance.isTemplate
         ).job(base.node)
     }
 }

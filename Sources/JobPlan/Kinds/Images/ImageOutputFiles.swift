@@ -29,7 +29,7 @@ struct ImageOutputFiles {
                 else { return nil }
                 return ImageOutputFiles(
                     job: JobKey(file: job.file, id: job.id),
-                    name: OutputTask.name(job: job.id, output: output.id), location: location,
+                    name: OutputName(job: job.id, output: output.id).description, location: location,
                     paths: spec.namesEachImage ? output.files : output.others ?? [])
             }
         }

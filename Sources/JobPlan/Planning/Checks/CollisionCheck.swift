@@ -33,7 +33,7 @@ struct CollisionCheck {
     private mutating func add(_ job: JobSpec, of file: JobFile, _ destinations: inout DestinationTable) {
         let key = JobKey(file: file.path, id: job.id.value)
         for output in job.outputs {
-            let name = OutputTask.name(job: job.id.value, output: output.id?.value)
+            let name = OutputName(job: job.id.value, output: output.id?.value).description
             guard let written = output.destination?.path,
                 let path = destinations.resolve(file.absolutePath(written))
             else { continue }

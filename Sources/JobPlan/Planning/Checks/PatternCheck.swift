@@ -23,7 +23,7 @@ enum PatternCheck {
             }
         }
         let isNamed = { (id: String) in
-            names.isEmpty || names.contains { $0 == id || $0.hasPrefix(id + "[") }
+            names.isEmpty || names.contains { $0 == id || InstanceName($0).base == id }
         }
         return found.filter { isNamed($0.key.id) }.map { key, diagnostics in
             BatchPlan.Refusal(id: key.id, file: key.file, diagnostics: diagnostics)

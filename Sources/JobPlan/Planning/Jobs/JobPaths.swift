@@ -33,7 +33,7 @@ package struct JobPaths {
         _ output: OutputSpec, of job: JobSpec, in file: JobFile, _ table: inout DestinationTable
     ) {
         if output.images != nil {
-            let name = OutputTask.name(job: job.id.value, output: output.id?.value)
+            let name = OutputName(job: job.id.value, output: output.id?.value).description
             imageJobs.insert(JobKey(file: file.path, id: name))
         }
         guard let written = output.destination?.path,

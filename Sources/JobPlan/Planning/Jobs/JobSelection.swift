@@ -22,7 +22,7 @@ struct JobSelection {
     /// Returns a help text that lists instances of the job that `name` refers to, with or without an instance label
     /// (`[…]`); nil if the job has none.
     private func runs(of name: String, in files: [JobFile]) -> String? {
-        let base = name.prefix { $0 != "[" }
+        let base = InstanceName(name).base
         let runs = files.flatMap(\.jobs).filter { $0.base == base && $0.base != $0.id.value }.map(\.id.value)
         guard !runs.isEmpty else { return nil }
         let shown = runs.prefix(3).map { "`\($0)`" }.joined(separator: ", ")
@@ -33,7 +33,8 @@ struct JobSelection {
     private func job(ofOutput name: String, in files: [JobFile]) -> String? {
         for job in files.flatMap(\.jobs) {
             for output in job.outputs where output.id != nil {
-                guard OutputTask.name(job: job.id.value, output: output.id?.value).exact == name.exact else {
+                guard OutputName(job: job.id.value, output: output.id?.value).description.exact == name.exact
+                else {
                     continue
                 }
                 return

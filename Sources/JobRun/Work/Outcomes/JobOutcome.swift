@@ -33,7 +33,7 @@ public enum JobOutcome: Sendable {
         case .succeeded(let result):
             var previews: [String: JobPreview] = [:]
             for output in result.outputs {
-                previews[OutputTask.name(job: id, output: output.id)] = output.preview
+                previews[OutputName(job: id, output: output.id).description] = output.preview
             }
             return previews
         case .failed(let failure): return failure.preview.map { [id: $0] } ?? [:]
