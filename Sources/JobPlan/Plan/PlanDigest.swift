@@ -228,7 +228,7 @@ package enum EncoderLibraries {
             })
         return names.sorted().compactMap { name in
             // Without `library`, a library has the same name as its encoder.
-            guard let stem = EncoderModel.of(name).library ?? (name.hasPrefix("lib") ? name : nil),
+            guard let stem = EncoderModel.named(name)?.library ?? (name.hasPrefix("lib") ? name : nil),
                 let file = loaded.first(where: { $0.lowercased().hasPrefix(stem.lowercased()) })
             else { return nil }
             return MetadataEntry(key: "encoder \(name)", value: file)

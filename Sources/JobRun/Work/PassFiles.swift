@@ -25,7 +25,7 @@ package final class PassFiles: Sendable {
     /// Throws if the statistics of a track are incomplete, since encoders don't detect write errors.
     func check(_ track: TrackIndex, encoder: String, frames: Int) throws {
         // Other encoders keep their statistics in memory.
-        guard EncoderModel.of(encoder).keepsStatisticsInFile else { return }
+        guard EncoderModel.named(encoder)?.keepsStatisticsInFile == true else { return }
         guard let stream = fopen(path(of: track), "re") else {
             throw SystemError("reading the statistics of the first pass", errno: errno)
         }

@@ -176,7 +176,7 @@ struct SessionBuilder {
         }
         let asset = Asset(source.assetSource, timing: .fast, environment: environment)
         let found = try Self.track(of: track, in: asset.loadSynchronously())
-        let isLossless = EncoderModel.of(encoding.encoder.encoder).isLossless
+        let isLossless = encoding.encoder.model?.isLossless == true
         let lossy =
             isLossless
             ? nil

@@ -34,7 +34,7 @@ enum EncodeCheck {
                 at: interval.range)
         }
         EncoderOptionCheck.checkOptions(
-            &spec.options, of: encoder,
+            &spec.options, of: encoder, codec.encoder,
             excluding: EncoderOptionCheck.optionsWithKeys.union(codec.keysOfOptions.keys).subtracting(
                 EncoderOptionCatalog.options(of: encoder.name).names), into: &sink)
         if let check = DryOpenCheck.availabilityOfEncoder(codec, encoder, at: spec.encoderRange) {
@@ -71,7 +71,7 @@ enum EncodeCheck {
                 help: "supported: \(layouts.map(\.description).joined(separator: ", "))")
         }
         EncoderOptionCheck.checkOptions(
-            &spec.options, of: encoder, excluding: ["b", "ab", "ar", "ac"], into: &sink)
+            &spec.options, of: encoder, codec.encoder, excluding: ["b", "ab", "ar", "ac"], into: &sink)
         if let check = DryOpenCheck.availabilityOfEncoder(codec, encoder, at: spec.encoderRange) {
             spec.checks.append(check)
         }

@@ -32,13 +32,13 @@ enum EncoderOptionCheck {
     /// Validates options against the encoder's table, and parses parameter lists such as `x264-params`. The table lacks
     /// options that open files; `excluded` contains those that have a key in the job language.
     static func checkOptions(
-        _ options: inout [EncoderOption], of encoder: EncoderInfo,
+        _ options: inout [EncoderOption], of encoder: EncoderInfo, _ model: EncoderModel,
         excluding excluded: @autoclosure () -> Set<String>, into sink: inout DiagnosticSink
     ) {
         if options.isEmpty { return }
         let excluded = excluded()
         let table = EncoderOptionCatalog.options(of: encoder.name)
-        let keys = EncoderModel.of(encoder.name).keysOfOptions
+        let keys = model.keysOfOptions
         for index in options.indices {
             let (name, value) = (options[index].name, options[index].value)
             if excluded.contains(name.value) {
@@ -48,7 +48,7 @@ enum EncoderOptionCheck {
                     help: keys[name.value].flatMap { $0 == name.value ? nil : "use the key `\($0)`" })
                 continue
             }
-            if let other = EncoderModel.of(encoder.name).optionAliases[name.value] {
+            if let other = model.optionAliases[name.value] {
                 sink.error(
                     .encoderOption, "`\(name.value)` is an alias of `\(other)`", at: name.range,
                     help: "write `\(other)`")
@@ -67,7 +67,7 @@ enum EncoderOptionCheck {
             }
             if let parameters = EncoderOptionCatalog.parameters(of: name.value) {
                 options[index].parameters = ParameterList.read(
-                    options[index], of: encoder.name, parameters, into: &sink)
+                    options[index], of: model, parameters, into: &sink)
             } else if let problem = entry.grammar.problem(value.value, declaration: declaration) {
                 sink.error(
                     .encoderOption,

@@ -6,7 +6,7 @@ internal import LibAV
 enum ParameterList {
     /// Returns the parameters; nil after an error is reported.
     static func read(
-        _ option: EncoderOption, of encoder: String, _ table: OptionTable, into sink: inout DiagnosticSink
+        _ option: EncoderOption, of model: EncoderModel, _ table: OptionTable, into sink: inout DiagnosticSink
     ) -> [MetadataEntry]? {
         let (name, text) = (option.name.value, option.value.value)
         let bytes = Array(text.utf8)
@@ -34,7 +34,7 @@ enum ParameterList {
             }
             // Encoders accept both `_` and `-`.
             let plain = String(key.lowercased().map { $0 == "_" ? "-" : $0 })
-            if let owner = EncoderModel.of(encoder).parameterKeys[plain] {
+            if let owner = model.parameterKeys[plain] {
                 sink.error(
                     .conflictingKeys,
                     owner.map {
@@ -45,7 +45,7 @@ enum ParameterList {
             }
             guard let entry = table[plain] else {
                 return refuse(
-                    "`\(key)` in `\(name)` is not a setting of \(encoder) that is allowed in a job file",
+                    "`\(key)` in `\(name)` is not a setting of \(model.name) that is allowed in a job file",
                     help: Suggestion.help(for: plain, among: table.names))
             }
             if let problem = entry.grammar.problem(value) {

@@ -70,8 +70,7 @@ public struct EncoderConfiguration: Hashable, Codable, Sendable {
     /// Returns the configuration with the number of threads that is best for the encoder, unless one is set.
     /// `sourceBitsPerPixel` is the compressed size of the source per pixel, in bits; 0 if unknown.
     package func withThreads(cores: Int, sourceBitsPerPixel: Double = 0) -> EncoderConfiguration {
-        let model = EncoderModel.of(encoder)
-        guard threads == 0,
+        guard threads == 0, let model,
             let suiting = model.threads(cores, sourceBitsPerPixel, value(at: model.presetOption))
         else { return self }
         var result = self

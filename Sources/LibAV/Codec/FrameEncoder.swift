@@ -39,7 +39,7 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
         let context = try allocateCodec(codec)
         do throws(AVError) {
             try apply(configuration, to: context)
-            if case .deviceFrames(let device)? = EncoderModel.of(configuration.encoder).requirement {
+            if case .deviceFrames(let device)? = configuration.model?.requirement {
                 try DeviceFrames.attach(device, to: context)
             }
             if globalHeaders { context.pointee.flags |= AV_CODEC_FLAG_GLOBAL_HEADER }
@@ -85,8 +85,8 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
         _ configuration: EncoderConfiguration, for context: UnsafeMutablePointer<AVCodecContext>
     ) -> EncoderConfiguration {
         var result = configuration
-        let model = EncoderModel.of(configuration.encoder)
-        if let order = model.bottomFieldFirst, configuration.isInterlaced,
+        let model = configuration.model
+        if let order = model?.bottomFieldFirst, configuration.isInterlaced,
             configuration.fieldOrder == .bottomFirst
         {
             result.set(order.parameter, to: "1", in: order.option)
@@ -100,13 +100,13 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
             // Freed together with the context; see `free`.
             if let text { context.pointee.stats_in = av_strdup(text) }
         }
-        switch model.passStatistics {
+        switch model?.passStatistics {
         case .fileInParameters(let option):
             result.set("pass", to: "\(number)", in: option)
             result.set("stats", to: path, in: option)
             return result
         case .file(let option): result.options.append(MetadataEntry(key: option, value: path))
-        case .text: break
+        case .text, nil: break
         }
         context.pointee.flags |= number == 1 ? AV_CODEC_FLAG_PASS1 : AV_CODEC_FLAG_PASS2
         return result

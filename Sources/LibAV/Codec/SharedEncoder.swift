@@ -17,11 +17,12 @@ enum SharedEncoder {
     static func serialized<Result>(
         _ context: UnsafeMutablePointer<AVCodecContext>, as name: String, _ body: () -> Result
     ) -> Result {
-        EncoderModel.of(name).isShared ? lock.withLock { _ in body() } : body()
+        EncoderModel.named(name)?.isShared == true ? lock.withLock { _ in body() } : body()
     }
 
     private static func isShared(_ context: UnsafeMutablePointer<AVCodecContext>) -> Bool {
-        context.pointee.codec.map { EncoderModel.of(String(cString: $0.pointee.name)).isShared } == true
+        context.pointee.codec.flatMap { EncoderModel.named(String(cString: $0.pointee.name)) }?.isShared
+            == true
     }
 
     /// Records that the encoder has received a frame.

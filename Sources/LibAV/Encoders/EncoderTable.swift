@@ -1,3 +1,8 @@
+extension EncoderConfiguration {
+    /// The model of the encoder; nil for encoders that programs name and the table doesn't contain.
+    package var model: EncoderModel? { EncoderModel.named(encoder) }
+}
+
 extension EncoderModel {
     /// Supported encoders; those of a codec are in order of preference. A new encoder requires a file in this folder
     /// and a line in this table.
@@ -42,12 +47,6 @@ extension EncoderModel {
 
     /// Returns the model of an encoder by its FFmpeg name; nil if the table doesn't contain it.
     package static func named(_ encoder: String) -> EncoderModel? { byName[encoder] }
-
-    /// Returns the model of an encoder by its FFmpeg name; a model with default values if the table doesn't contain
-    /// it.
-    package static func of(_ encoder: String) -> EncoderModel {
-        byName[encoder] ?? EncoderModel(encoder, codec: "", .video)
-    }
 
     /// Returns the models of a codec's encoders by the codec's FFmpeg name, in order of preference.
     package static func encoders(of codec: String, for purpose: Purpose = .tracks) -> [EncoderModel] {

@@ -183,7 +183,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
         guard EncoderInfo(named: configuration.encoder) != nil else {
             throw .noEncoder(configuration.encoder)
         }
-        guard let option = EncoderModel.of(configuration.encoder).nearLossless?.parameters else {
+        guard let option = configuration.model?.nearLossless?.parameters else {
             throw .edges("\(configuration.encoder) can't encode edges that match the copied part")
         }
         configuration.keyframeInterval = nil

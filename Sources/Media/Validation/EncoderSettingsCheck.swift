@@ -20,8 +20,9 @@ enum EncoderSettingsCheck {
     private static func profile(
         _ configuration: EncoderConfiguration, _ extradata: [UInt8]
     ) -> SettingsValidation.IgnoredSetting? {
-        guard let requested = requested("profile", configuration) else { return nil }
-        let model = EncoderModel.of(configuration.encoder)
+        guard let requested = requested("profile", configuration), let model = configuration.model else {
+            return nil
+        }
         if let actual = model.profileOfFormat?(configuration.pixelFormat) {
             return requested == actual
                 ? nil : SettingsValidation.IgnoredSetting(setting: "profile", actual: "profile \(actual)")
@@ -37,8 +38,8 @@ enum EncoderSettingsCheck {
     private static func level(
         _ configuration: EncoderConfiguration, _ extradata: [UInt8]
     ) -> SettingsValidation.IgnoredSetting? {
-        let model = EncoderModel.of(configuration.encoder)
-        guard let requested = configuration.value(at: model.levelOption).flatMap(Double.init),
+        guard let model = configuration.model,
+            let requested = configuration.value(at: model.levelOption).flatMap(Double.init),
             let actual = numbers(model, extradata)?.level
         else { return nil }
         let level = Double(actual) / model.levelUnit
@@ -73,7 +74,7 @@ enum EncoderSettingsCheck {
         guard configuration.mediaType == .audio, let requested = configuration.bitRate, requested > 0 else {
             return nil
         }
-        let rates = EncoderModel.of(configuration.encoder).bitRates?(configuration.sampleRate)
+        let rates = configuration.model?.bitRates?(configuration.sampleRate)
         let taken = rates?.min { abs($0 - requested) < abs($1 - requested) } ?? actual.bitRate
         guard taken > 0, taken != requested else { return nil }
         return SettingsValidation.IgnoredSetting(

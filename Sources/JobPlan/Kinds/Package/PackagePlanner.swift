@@ -157,7 +157,7 @@ struct PackagePlanner {
     private static func codec(of track: TrackPlan) -> String? {
         switch track.action {
         case .copy, .smartCut: track.source.codec
-        case .encode(let encoding): EncoderModel.of(encoding.encoder.encoder).codec
+        case .encode(let encoding): encoding.encoder.model?.codec
         case .subtitle, .read: nil
         }
     }
@@ -166,7 +166,7 @@ struct PackagePlanner {
     private func checkKeyframeControl(_ renditions: [Rendition], _ reasons: inout Reasons) {
         for rendition in renditions where rendition.mediaType == .video {
             guard case .encode(let encoding) = rendition.track?.action,
-                !EncoderModel.of(encoding.encoder.encoder).honorsKeyframeRequests(encoding.encoder)
+                encoding.encoder.model?.honorsKeyframeRequests(encoding.encoder) == false
             else { continue }
             reasons.error(
                 .codecSetting,

@@ -17,7 +17,7 @@ enum SizeEstimate {
     /// Returns the size of still images, each a frame of the only track; nil if it can't be estimated.
     static func bytes(of images: ImagesPlan, of tracks: [TrackPlan]) -> Int64? {
         guard case .encode(let encoding)? = tracks.first?.action else { return nil }
-        guard let bits = EncoderModel.of(encoding.encoder.encoder).bitsPerPixel else { return nil }
+        guard let bits = encoding.encoder.model?.bitsPerPixel else { return nil }
         let frames = Double(images.stills.count)
         let bytes = Double(encoding.encoder.width * encoding.encoder.height) * bits / 8 * frames
         return bytes < 1e18 ? Int64(bytes) : nil
@@ -29,7 +29,7 @@ enum SizeEstimate {
     static func notes(of tracks: [TrackPlan]) -> Int64 {
         tracks.reduce(0) { sum, track in
             guard case .encode(let encoding) = track.action, encoding.hasTwoPasses,
-                EncoderModel.of(encoding.encoder.encoder).keepsStatisticsInFile
+                encoding.encoder.model?.keepsStatisticsInFile == true
             else { return sum }
             let encoder = encoding.encoder
             let blocks = Double((encoder.width + 15) / 16) * Double((encoder.height + 15) / 16)
@@ -52,8 +52,9 @@ enum SizeEstimate {
             let typical = video(encoding)
             // Video with little motion needs far less than the typical rate. The source's rate indicates
             // that.
-            let model = EncoderModel.of(encoding.encoder.encoder)
-            guard model.constantQuality != nil, track.source.bitRate > 0 else { return typical }
+            guard encoding.encoder.model?.constantQuality != nil, track.source.bitRate > 0 else {
+                return typical
+            }
             return typical.map { min($0, quietest * Double(track.source.bitRate)) }
         }
     }
@@ -64,8 +65,7 @@ enum SizeEstimate {
     private static func audio(_ encoding: TrackPlan.Encoding) -> Double? {
         let encoder = encoding.encoder
         let samples = Double(encoder.sampleRate) * Double(encoder.channelLayout?.channels ?? 2)
-        let model = EncoderModel.of(encoder.encoder)
-        if model.isLossless {
+        if let model = encoder.model, model.isLossless {
             return samples * Double(encoder.sampleFormat.bytesPerSample * 8) * model.compression
         }
         return 64_000 * Double(encoder.channelLayout?.channels ?? 2)
@@ -76,8 +76,7 @@ enum SizeEstimate {
     private static func video(_ encoding: TrackPlan.Encoding) -> Double? {
         let encoder = encoding.encoder
         let pixels = Double(encoder.width * encoder.height) * (encoder.frameRate?.double ?? 25)
-        let model = EncoderModel.of(encoder.encoder)
-        guard let bits = model.bitsPerPixel else { return nil }
+        guard let model = encoder.model, let bits = model.bitsPerPixel else { return nil }
         guard let quality = model.constantQuality else { return pixels * bits }
         let crf = encoder.value(at: quality.option).flatMap(Double.init) ?? Double(quality.defaultValue)
         let steps = crf - Double(quality.defaultValue)

@@ -105,7 +105,7 @@ extension VideoEncodingPlanner {
         // run.
         if let rate = spec.frameRate?.value, let own = track.frameRate,
             Int64(rate.num) * Int64(own.den) < Int64(own.num) * Int64(rate.den),
-            EncoderModel.of(encoder.name).acceptsCaptions,
+            spec.codec.value.acceptsCaptions,
             BitstreamTraits.of(track.codec).carriesCaptions
         {
             reasons.note("closed captions of dropped frames are lost, if there are any")

@@ -62,8 +62,7 @@ struct EncoderOpening {
                 width: configuration.width, height: configuration.height)
             if !configuration.pixelFormat.isFullRangeByName { completed.color.range = color.range ?? "tv" }
         }
-        let model = EncoderModel.of(configuration.encoder)
-        if boundaries != nil, let (option, value) = model.forcedKeyframes(configuration) {
+        if boundaries != nil, let (option, value) = configuration.model?.forcedKeyframes(configuration) {
             completed.set(value, at: option)
         }
         return completed
