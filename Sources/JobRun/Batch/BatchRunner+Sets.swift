@@ -42,7 +42,7 @@ extension BatchRunner {
             let mark = DestinationPath.mark(at: file.part),
             case .current = digest.relation(to: DigestValue(mark.digest))
         else { return false }
-        let publisher = OutputPublisher(task: task, sources: sources, state: state)
+        let publisher = OutputPublisher(task: task, sources: sources, records: state)
         return (try? publisher?.replacesExisting()) != nil
     }
 }

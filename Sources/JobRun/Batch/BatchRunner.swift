@@ -383,7 +383,7 @@ package actor BatchRunner {
             plan: plan, spaceShortage: spaceShortage, sources: sources, number: startedCount,
             keepsFailed: policy.keepsFailed,
             makesPreview: previewCount < policy.maxPreviews,
-            sharesProcessors: hasOtherJobs, state: state, performer: performer,
+            sharesProcessors: hasOtherJobs, records: state, performer: performer,
             root: prober.environment.root)
     }
 

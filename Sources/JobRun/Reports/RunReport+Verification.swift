@@ -75,14 +75,14 @@ extension RunReport.Job {
     /// Returns the reason why the mark of a file isn't that of the output; nil if it is, or if the file system doesn't
     /// support marks.
     private static func markMismatch(of task: OutputTask, at path: String) -> String? {
-        guard let mark = RunState.mark(of: task) else {
+        guard let mark = DestinationPath.Mark.of(task) else {
             // A mark that is too large for an attribute is missing on every file system.
             let fits = task.name.utf8.count < 1024
             return fits && TemporaryFile.supportsAttributes(path)
                 ? "its output is missing or changed: \(path) doesn't have its mark" : nil
         }
         if mark.job.exact == task.name.exact,
-            mark.owner == RunState.owner(task.file, at: path)
+            mark.owner == DestinationPath.Mark.owner(task.file, at: path)
         {
             return nil
         }

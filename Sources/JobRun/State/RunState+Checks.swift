@@ -1,4 +1,4 @@
-internal import JobPlan
+package import JobPlan
 internal import JobSpec
 internal import LibAV
 internal import Media
@@ -7,12 +7,12 @@ internal import Media
 /// without it, the check runs again.
 extension RunState {
     /// Records that a source passed a check, now or in an earlier run.
-    func passed(_ task: OutputTask, digest: PlanDigest, seconds: Double) {
+    package func passed(_ task: OutputTask, digest: PlanDigest, seconds: Double) {
         storeRecord(task, digest, shortcut: shortcut(of: task), seconds: seconds)
     }
 
     /// Records that a source failed a check. An earlier pass no longer counts, even if the source is unchanged.
-    func failed(check task: OutputTask) {
+    package func failed(check task: OutputTask) {
         guard checkRecord(task.file, task.name) != nil else { return }
         storeRecord(task, nil, shortcut: "", seconds: 0)
     }

@@ -1,6 +1,6 @@
 internal import ExactStrings
 internal import Glibc
-internal import JobPlan
+package import JobPlan
 internal import JobSpec
 internal import LibAV
 internal import Locking
@@ -19,7 +19,7 @@ extension RunState {
     }
 
     /// Records that an output is about to be published on a file system without support for marks.
-    func recordIntent(_ task: OutputTask, output: String, digest: PlanDigest?) throws {
+    package func recordIntent(_ task: OutputTask, output: String, digest: PlanDigest?) throws {
         guard let destination = task.output.destination else { return }
         try store(of: task.file)?.recordIntent(
             destination: destination,
@@ -27,7 +27,7 @@ extension RunState {
     }
 
     /// Records that an output was created, or that its plan shows it to be up to date.
-    func succeeded(_ task: OutputTask, digest: PlanDigest, seconds: Double) {
+    package func succeeded(_ task: OutputTask, digest: PlanDigest, seconds: Double) {
         guard let store = store(of: task.file), let job = jobName(task.file, task.name),
             let destination = task.output.destination,
             let output = TemporaryFile.fingerprint(path: destination)
@@ -43,7 +43,7 @@ extension RunState {
     }
 
     /// Records that all files of an image output exist. Records of further files from an earlier run are obsolete.
-    func succeeded(whole task: OutputTask) {
+    package func succeeded(whole task: OutputTask) {
         guard task.output.images != nil, let store = store(of: task.file),
             let name = jobName(task.file, task.name)
         else { return }
@@ -81,17 +81,17 @@ extension RunState {
     }
 
     /// Transfers the mark of an output that another job file created to this job file.
-    func adopt(_ task: OutputTask) {
+    package func adopt(_ task: OutputTask) {
         guard let destination = task.output.destination, var mark = DestinationPath.mark(at: destination),
-            mark.owner != Self.owner(task.file, at: destination)
+            mark.owner != DestinationPath.Mark.owner(task.file, at: destination)
         else { return }
-        mark.owner = Self.owner(task.file, at: destination)
+        mark.owner = DestinationPath.Mark.owner(task.file, at: destination)
         mark.job = task.name
         write(mark, to: destination)
     }
 
     /// Records that an existing output meets its current expectations.
-    func expectationsMet(_ task: OutputTask, _ digest: PlanDigest) {
+    package func expectationsMet(_ task: OutputTask, _ digest: PlanDigest) {
         adopt(task)
         if let destination = task.output.destination, var mark = DestinationPath.mark(at: destination) {
             mark.digest = digest.value.text

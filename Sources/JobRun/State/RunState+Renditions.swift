@@ -1,13 +1,13 @@
-internal import JobPlan
+package import JobPlan
 internal import Media
 internal import Publishing
-internal import Streaming
+package import Streaming
 
 /// Renditions of packages that need not be created again.
 extension RunState {
     /// Returns the renditions of a package that an earlier run published at its destination with equal plans, by id. Their
     /// files can be taken from the published folder, which is unchanged.
-    func reusableRenditions(of task: OutputTask) -> [String: StreamingRendition] {
+    package func reusableRenditions(of task: OutputTask) -> [String: StreamingRendition] {
         guard !isForced, let package = task.output.package, let destination = task.output.destination,
             let store = store(of: task.file), let now = TemporaryFile.fingerprint(path: destination),
             owns(task, at: destination)
@@ -25,7 +25,7 @@ extension RunState {
     }
 
     /// Records the renditions of a package that was published, whose folder has the fingerprint `output`.
-    func published(_ renditions: [StreamingRendition], of task: OutputTask, output: String) {
+    package func published(_ renditions: [StreamingRendition], of task: OutputTask, output: String) {
         guard let package = task.output.package, let destination = task.output.destination,
             let store = store(of: task.file)
         else { return }
@@ -42,7 +42,7 @@ extension RunState {
 
     /// Whether the folder at a destination is unchanged since it was published for the task's job file.
     private func owns(_ task: OutputTask, at destination: String) -> Bool {
-        let owner = Self.owner(task.file, at: destination)
+        let owner = DestinationPath.Mark.owner(task.file, at: destination)
         return DestinationPath.mark(at: destination)?.owner == owner || owns(destination, for: task.file)
     }
 

@@ -100,17 +100,7 @@ extension RunState {
         guard let mark = DestinationPath.mark(at: record.destination) else {
             return !TemporaryFile.supportsAttributes(record.destination) && StateSecret.isSigned(folder)
         }
-        return mark.owner == Self.owner(file, at: record.destination)
-    }
-
-    /// Returns the owner that the mark of an output contains: a digest of the relative path from the output's folder to
-    /// the job file. It stays valid if the whole tree is moved or copied.
-    static func owner(_ file: String, at destination: String) -> String {
-        let own = StateFolder.absolute(file: file).pathParts
-        let folder = destination.pathParts.dropLast()
-        let common = zip(own.dropLast(), folder).prefix { $0.utf8.elementsEqual($1.utf8) }.count
-        let relativePath = [String](repeating: "..", count: folder.count - common) + own[common...]
-        return ContentDigest.of(relativePath.joined(separator: "/").utf8)
+        return mark.owner == DestinationPath.Mark.owner(file, at: record.destination)
     }
 
     /// Removes an obsolete output. Returns false if the file has changed since it was listed.

@@ -21,7 +21,7 @@ package enum FingerprintMode: String, Sendable, CaseIterable {
 /// A job is up to date if its output was created with the digest of the current plan and is unchanged. This is
 /// determined in two ways: by the job file, before the source is probed (`upToDateOutputs`), and by the plan
 /// (`relation`), which also uses the output's mark if the store has lost its record.
-package final class RunState: PlanMemory, Sendable {
+package final class RunState: PlanMemory, OutputRecords, Sendable {
     /// The fingerprint of an output and the store's name of the job file that owns it; nil if the owner is unknown.
     struct OwnedFile: Hashable, Sendable {
         var output: String
@@ -65,7 +65,7 @@ package final class RunState: PlanMemory, Sendable {
     /// Access to sources, and the root beneath which all files must be.
     let environment: SourceEnvironment
     let specs: [ExactString: String]
-    let isForced: Bool
+    package let isForced: Bool
     let shortcuts = Guarded(Shortcuts())
 
     /// Opens the state of the given job files. `specs` contains the digest of everything from which each file's jobs
@@ -163,20 +163,13 @@ package final class RunState: PlanMemory, Sendable {
 
     /// Returns whether the file at an output's destination was created by an equal plan (`PlanMemory`).
     package func wasCreated(by task: OutputTask) -> Bool {
-        guard let mark = Self.mark(of: task), !mark.digest.isEmpty else { return false }
+        guard let mark = DestinationPath.Mark.of(task), !mark.digest.isEmpty else { return false }
         return digest(of: task).map { $0.relation(to: DigestValue(mark.digest)) != .other } ?? false
-    }
-
-    /// Returns the mark of an output's file; nil if the mark belongs to another part, which was moved to this path.
-    static func mark(of task: OutputTask) -> DestinationPath.Mark? {
-        task.output.destination.flatMap { DestinationPath.mark(at: $0) }.flatMap {
-            OutputName($0.job).part == task.part ? $0 : nil
-        }
     }
 
     /// Returns the owner that marks of a job file's outputs contain (`PlanMemory`).
     package func owner(ofFile path: String, at destination: String) -> String? {
-        Self.owner(path, at: destination)
+        DestinationPath.Mark.owner(path, at: destination)
     }
 
     /// Returns the digest of an output's plan and how the existing files relate to it.
@@ -207,7 +200,7 @@ package final class RunState: PlanMemory, Sendable {
         let intended = intendedDigest(task.file, destination, output: now)
         // The old and the new file have equal size and time, so it is unknown which one this is.
         if intended == "" { return (digest, .other) }
-        var kept = [intended, Self.mark(of: task)?.digest].compactMap { $0.map(DigestValue.init) }
+        var kept = [intended, DestinationPath.Mark.of(task)?.digest].compactMap { $0.map(DigestValue.init) }
         if let record = record(task.file, task.name),
             record.destination?.exact == destination.exact,
             record.output == now

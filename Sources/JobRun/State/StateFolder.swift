@@ -22,38 +22,20 @@ package struct StateFolder: Hashable, Sendable {
 
     /// Creates a reference to the default folder of a job file, which is trusted only beneath the root.
     package init(adjacentToJobFile file: String, beneath root: PathRoot) {
-        let absolute = Self.absolute(file: file)
+        let absolute = RealPath.absolute(file: file)
         let folder = absolute[..<(absolute.lastSlash ?? absolute.startIndex)]
         exactPath = (folder + "/.tandem").exact
         isAdjacentToJobFile = true
-        isOutsideRoot = !root.contains(Self.absolute(exactPath.text))
+        isOutsideRoot = !root.contains(RealPath.absolute(exactPath.text))
     }
 
-    /// Returns the absolute path of a job file. Links in its folder are resolved; a link of the file itself is not,
-    /// because the folder through which a file is read determines its relative paths.
-    static func absolute(file: String) -> String {
-        guard let slash = file.lastSlash else { return absolute(".") + "/" + file }
-        let folder = slash == file.startIndex ? "/" : String(file[..<slash])
-        let name = String(file[file.index(after: slash)...])
-        let real = absolute(folder)
-        return (real == "/" ? "" : real) + "/" + name
-    }
-
-    package var absolute: String { Self.absolute(path) }
-
-    /// Returns the absolute form of a path; links are resolved if the path exists.
-    static func absolute(_ path: String) -> String {
-        if let real = RealPath.of(path) { return real }
-        guard !path.hasPrefix("/"), let here = getcwd(nil, 0) else { return path }
-        defer { free(here) }
-        return String(cString: here) + "/" + path
-    }
+    package var absolute: String { RealPath.absolute(path) }
 
     /// Creates the folder, with its parents, if it doesn't exist.
     func create() throws(StateError) {
         try check()
         var created = ""
-        let absolute = StateFolder.absolute(path)
+        let absolute = RealPath.absolute(path)
         for part in absolute.pathParts {
             created += "/" + part
             let mode: mode_t = created == absolute ? 0o700 : 0o777

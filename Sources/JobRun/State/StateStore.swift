@@ -4,6 +4,7 @@ internal import FoundationEssentials
 internal import GRDB
 internal import Glibc
 internal import JobPlan
+internal import FileSystem
 internal import LibAV
 internal import Locking
 internal import Media
@@ -149,8 +150,8 @@ final class StateStore: @unchecked Sendable {
     /// Returns the name of a job file in the store: its path relative to the parent of the state folder, so that moving
     /// the tree doesn't change it.
     func name(ofFile file: String) -> String {
-        let absolute = StateFolder.absolute(file: file)
-        let base = StateFolder.absolute(folder.path + "/..") + "/"
+        let absolute = RealPath.absolute(file: file)
+        let base = RealPath.absolute(folder.path + "/..") + "/"
         return absolute.hasPrefix(base) ? String(absolute.dropFirst(base.count)) : absolute
     }
 

@@ -1,7 +1,7 @@
 internal import Diagnostics
 internal import ExactStrings
 internal import Glibc
-internal import JobPlan
+package import JobPlan
 internal import JobSpec
 internal import LibAV
 internal import Locking
@@ -25,13 +25,16 @@ struct WrittenFile {
 }
 
 /// The publisher of one output of a job. Replaces only files that the job may replace.
-struct OutputPublisher {
+package struct OutputPublisher {
     private(set) var task: OutputTask
     /// Absolute path of the output.
     private(set) var destination: String
     /// Sources of the whole run, which must not be replaced.
     let sources: Set<SourceFileKey>
-    let state: RunState?
+    /// Records of published outputs; nil if none are kept.
+    let records: (any OutputRecords)?
+    /// Whether outputs get a mark, by which later runs recognize them.
+    let marksOutputs: Bool
     /// Digest of everything that determines the output; nil if it is unknown.
     var digest: PlanDigest?
 
@@ -41,12 +44,16 @@ struct OutputPublisher {
     private var output: OutputPlan { task.output }
 
     /// Creates a publisher; returns nil for a check, which has no output.
-    init?(task: OutputTask, sources: Set<SourceFileKey>, state: RunState?) {
+    package init?(
+        task: OutputTask, sources: Set<SourceFileKey>, records: (any OutputRecords)?,
+        marksOutputs: Bool = true
+    ) {
         guard let destination = task.output.destination else { return nil }
         self.task = task
         self.destination = destination
         self.sources = sources
-        self.state = state
+        self.records = records
+        self.marksOutputs = marksOutputs
     }
 
     /// Publishers of the output's individual files.
@@ -103,16 +110,16 @@ struct OutputPublisher {
 
     /// Whether the file at the destination was created by the same plan and can be kept.
     var isUpToDate: Bool {
-        guard let digest, state?.isForced == false else { return false }
-        return (RunState.mark(of: task)?.digest).map { digest.relation(to: DigestValue($0)) != .other }
+        guard let digest, records?.isForced == false else { return false }
+        return (DestinationPath.Mark.of(task)?.digest).map { digest.relation(to: DigestValue($0)) != .other }
             ?? false
     }
 
     /// Records that the output was published as `item`, with the seconds that its job took.
     func recordSuccess(_ item: any PublishableItem, seconds: Double) {
         guard let digest else { return }
-        state?.succeeded(task, digest: digest, seconds: seconds)
-        if !renditions.isEmpty { state?.published(renditions, of: task, output: item.fingerprint) }
+        records?.succeeded(task, digest: digest, seconds: seconds)
+        if !renditions.isEmpty { records?.published(renditions, of: task, output: item.fingerprint) }
     }
 
     /// Sets the modification time and the mark of a finished file or folder and syncs it to disk. Only the rename
@@ -128,16 +135,17 @@ struct OutputPublisher {
         {
             try file.setModified(seconds: source.modified, nanoseconds: source.modifiedNanoseconds)
         }
+        guard marksOutputs else { return try file.synchronize() }
         let mark = DestinationPath.Mark(
             output: file.fingerprint, digest: digest?.value.text ?? "",
-            owner: RunState.owner(task.file, at: destination), job: task.name)
+            owner: DestinationPath.Mark.owner(task.file, at: destination), job: task.name)
         let isMarked = file.setAttribute(DestinationPath.attribute, mark.text)
         try file.synchronize()
         if isMarked { return }
         // File systems without marks often have coarse timestamps: the existing file can have the same size and time.
         // After a crash at this point the two files couldn't be distinguished.
         let isIndistinguishable = TemporaryFile.fingerprint(path: destination) == mark.output
-        try state?.recordIntent(task, output: mark.output, digest: isIndistinguishable ? nil : digest)
+        try records?.recordIntent(task, output: mark.output, digest: isIndistinguishable ? nil : digest)
     }
 
     /// Renames a prepared file to its destination. Returns false if another process has just published the same output.
@@ -206,7 +214,8 @@ struct OutputPublisher {
             DestinationPath.isKeptFailure(of: task.name, at: path)
             && FileIdentity(path: path).map { !sources.contains(SourceFileKey($0)) } == true
         let mark = DestinationPath.Mark(
-            output: file.fingerprint, digest: "", owner: RunState.owner(task.file, at: destination),
+            output: file.fingerprint, digest: "",
+            owner: DestinationPath.Mark.owner(task.file, at: destination),
             job: task.name)
         file.setAttribute(DestinationPath.failureAttribute, mark.text)
         do {
@@ -222,7 +231,7 @@ struct OutputPublisher {
 
     /// Returns true if the file at the destination is to be replaced, and false if there is none. Throws if the output
     /// can't be published.
-    func replacesExisting() throws -> Bool {
+    package func replacesExisting() throws -> Bool {
         if let identity = FileIdentity(path: destination),
             sources.contains(SourceFileKey(identity))
         {
@@ -231,7 +240,7 @@ struct OutputPublisher {
                 at: output.destinationLocation, rule: .destinationIsSource)
         }
         // An output that is up to date can be replaced without loss, even if another job file created it.
-        let owner = isUpToDate ? nil : RunState.owner(task.file, at: destination)
+        let owner = isUpToDate ? nil : DestinationPath.Mark.owner(task.file, at: destination)
         let kind = output.destinationKind
         switch DestinationPath.occupant(of: destination, owner: owner, kind: kind) {
         case .nothing: return false
@@ -241,7 +250,7 @@ struct OutputPublisher {
                 "the destination is not a \(kind == .file ? "regular file" : "folder"): \(destination)",
                 at: output.destinationLocation,
                 rule: .destinationExists)
-        case .foreign where state?.owns(destination, for: task.file) == true: return true
+        case .foreign where records?.owns(destination, for: task.file) == true: return true
         case .foreign:
             switch output.ifExists {
             case .replace where kind == .folder && !SystemDisk().isMarked(destination):

@@ -4,12 +4,12 @@ internal import Diagnostics
 internal import Dispatch
 internal import FoundationEssentials
 internal import Glibc
-internal import JobPlan
+package import JobPlan
 internal import JobSpec
 internal import LibAV
 internal import Locking
 internal import Media
-internal import FileSystem
+package import FileSystem
 internal import Publishing
 internal import Streaming
 
@@ -17,21 +17,24 @@ internal import Streaming
 /// outputs. Only this type writes to destinations; the work itself may run in another process.
 ///
 /// An actor with its own queue, which publishing blocks.
-actor JobExecutor {
+package actor JobExecutor {
     private let executor = QueueExecutor(label: "tandem.publish")
-    nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    nonisolated let plan: JobPlan
+    package nonisolated let plan: JobPlan
     /// Reason why the outputs don't fit on disk; nil if they do.
     private let spaceShortage: String?
     /// Sources of the whole run, which must not be replaced.
     private let sources: Set<SourceFileKey>
-    nonisolated let number: Int
+    package nonisolated let number: Int
     /// Whether outputs that fail their expectations are kept under another name.
     private let keepsFailed: Bool
     private let makesPreview: Bool
     private let sharesProcessors: Bool
-    nonisolated let state: RunState?
+    /// Records of published outputs; nil if none are kept.
+    nonisolated let records: (any OutputRecords)?
+    /// Whether outputs get a mark, by which later runs recognize them.
+    private let marksOutputs: Bool
     private let performer: any WorkPerformer
     /// Root beneath which outputs are published.
     private let root: PathRoot
@@ -86,15 +89,16 @@ actor JobExecutor {
     }
 
     /// Creates an executor. `number` is the index of the start within the run; a retry counts as a start.
-    init(
-        plan: JobPlan, spaceShortage: String?, sources: Set<SourceFileKey>, number: Int, keepsFailed: Bool,
-        makesPreview: Bool, sharesProcessors: Bool,
-        state: RunState?, performer: any WorkPerformer, root: PathRoot
+    package init(
+        plan: JobPlan, spaceShortage: String? = nil, sources: Set<SourceFileKey> = [], number: Int = 1,
+        keepsFailed: Bool = false, makesPreview: Bool = false, sharesProcessors: Bool = false,
+        records: (any OutputRecords)?, marksOutputs: Bool = true, performer: any WorkPerformer, root: PathRoot
     ) {
         self.root = root
         self.makesPreview = makesPreview
         self.sharesProcessors = sharesProcessors
-        self.state = state
+        self.records = records
+        self.marksOutputs = marksOutputs
         self.keepsFailed = keepsFailed
         self.number = number
         self.plan = plan
@@ -104,17 +108,18 @@ actor JobExecutor {
     }
 
     /// Progress of the work.
-    nonisolated var progress: WorkProgress { monitor.progress }
+    package nonisolated var progress: WorkProgress { monitor.progress }
 
     /// Wall-clock seconds since the executor was created.
-    nonisolated var elapsed: Double {
+    package nonisolated var elapsed: Double {
         Double(DispatchTime.now().uptimeNanoseconds - begun.uptimeNanoseconds) / 1e9
     }
 
     /// Executes the plan, once. Cancelling the task cancels the attempt, until the outputs get their names. `onWork` is
-    /// called if there is work to do, `onPublish` once the work is finished and all expectations are met.
-    func run(
-        onWork: @escaping @Sendable () -> Void, onPublish: @escaping @Sendable () -> Void
+    /// called if there is work to do, `onPublish` once the work is finished and all expectations are met. If it throws,
+    /// nothing is published.
+    package func run(
+        onWork: @escaping @Sendable () -> Void = {}, onPublish: @escaping @Sendable () throws -> Void
     ) async -> JobOutcome {
         let attempt = Task {
             do { return try await execute(onWork, onPublish) } catch { return outcome(of: error) }
@@ -132,7 +137,7 @@ actor JobExecutor {
     }
 
     private func execute(
-        _ onWork: @Sendable () -> Void, _ onPublish: @Sendable () -> Void
+        _ onWork: @Sendable () -> Void, _ onPublish: @Sendable () throws -> Void
     ) async throws -> JobOutcome {
         try checkRoot()
         try SourceCheck(plan).check(when: "since it was planned")
@@ -155,7 +160,7 @@ actor JobExecutor {
             let findings = try await write(unfinished)
             stopTimeout()
             // Not called after a failure: with `--fail-fast` no further jobs may start.
-            if findings.isAsExpected { onPublish() }
+            if findings.isAsExpected { try onPublish() }
             return try end(unfinished, findings)
         } catch {
             Self.discard(unfinished)
@@ -181,19 +186,22 @@ actor JobExecutor {
     ) {
         var (toCreate, toEvaluate): ([OutputPublisher], [(OutputPublisher, PlanDigest)]) = ([], [])
         for task in plan.tasks {
-            guard var publisher = OutputPublisher(task: task, sources: sources, state: state) else {
+            guard
+                var publisher = OutputPublisher(
+                    task: task, sources: sources, records: records, marksOutputs: marksOutputs)
+            else {
                 continue
             }
-            let (digest, relation) = state?.relation(of: task) ?? (nil, .other)
+            let (digest, relation) = records?.relation(of: task) ?? (nil, .other)
             publisher.digest = digest
             switch relation {
             case .current:
                 guard let digest else { continue }
                 for part in task.files {
-                    state?.adopt(part)
-                    state?.succeeded(part, digest: digest, seconds: state?.seconds(of: part) ?? 0)
+                    records?.adopt(part)
+                    records?.succeeded(part, digest: digest, seconds: records?.seconds(of: part) ?? 0)
                 }
-                state?.succeeded(whole: task)
+                records?.succeeded(whole: task)
             case .unevaluated where task.output.isReevaluable:
                 if let digest { toEvaluate.append((publisher, digest)) }
             case .unevaluated, .other: toCreate.append(publisher)
@@ -223,7 +231,7 @@ actor JobExecutor {
     /// Creates the temporary files of an output.
     private func unfinishedOutput(_ publisher: OutputPublisher) throws -> UnfinishedOutput {
         try publisher.makeFolder()
-        let reused = state?.reusableRenditions(of: publisher.task) ?? [:]
+        let reused = records?.reusableRenditions(of: publisher.task) ?? [:]
         let tasks = publisher.task.written.filter { $0.output.id.flatMap { reused[$0] } == nil }
         let files = try tasks.map { _ in try TemporaryFile(destination: publisher.destination, in: root) }
         return UnfinishedOutput(publisher: publisher, tasks: tasks, files: files, reused: reused)
@@ -273,7 +281,7 @@ actor JobExecutor {
                     "the output changed while its expectations were evaluated: \(destination)",
                     at: output.publisher.task.output.destinationLocation, rule: .destinationExists)
             }
-            state?.expectationsMet(output.publisher.task, output.digest)
+            records?.expectationsMet(output.publisher.task, output.digest)
         }
     }
 
@@ -417,7 +425,7 @@ actor JobExecutor {
         }
         for index in published { parts[index].publisher.recordSuccess(parts[index].item, seconds: elapsed) }
         return unfinished.indices.compactMap { index in
-            state?.succeeded(whole: unfinished[index].publisher.task)
+            records?.succeeded(whole: unfinished[index].publisher.task)
             let items = published.map { parts[$0] }.filter { $0.output == index }.map(\.item)
             let output = unfinished[index]
             return items.isEmpty

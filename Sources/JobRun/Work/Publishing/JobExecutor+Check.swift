@@ -8,9 +8,9 @@ internal import Media
 extension JobExecutor {
     /// Runs a check, unless the source has already passed it.
     func check(_ task: OutputTask, _ onWork: @Sendable () -> Void) async throws -> JobOutcome {
-        let (digest, relation) = state?.relation(of: task) ?? (nil, .other)
+        let (digest, relation) = records?.relation(of: task) ?? (nil, .other)
         if relation == .current, let digest {
-            state?.passed(task, digest: digest, seconds: state?.seconds(of: task) ?? 0)
+            records?.passed(task, digest: digest, seconds: records?.seconds(of: task) ?? 0)
             return .upToDate
         }
         startTimeout()
@@ -20,7 +20,7 @@ extension JobExecutor {
             return .succeeded(try result(of: task, digest, try await perform(order)))
         } catch {
             let outcome = outcome(of: error)
-            if case .failed = outcome { state?.failed(check: task) }
+            if case .failed = outcome { records?.failed(check: task) }
             return outcome
         }
     }
@@ -36,7 +36,7 @@ extension JobExecutor {
         if let failure = failure(of: findings, keptNote: { _ in nil }) { throw failure }
         let warnings = JobWarnings(task: task, findings: found)
         let digest = warnings.reportsDamage ? digest?.afterDamage : digest
-        if let digest { state?.passed(task, digest: digest, seconds: elapsed) }
+        if let digest { records?.passed(task, digest: digest, seconds: elapsed) }
         let result = OutputResult(
             id: nil, destination: nil, size: 0, output: digest?.value.text ?? "",
             duration: found.tracks.map(\.end).max() ?? .zero, tracks: found.tracks,
