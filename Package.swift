@@ -19,10 +19,14 @@ let package = Package(
         .library(name: "TandemBatch", targets: ["TandemBatch"]),
     ],
     traits: [
-        .default(enabledTraits: ["FastChecksums"]),
+        .default(enabledTraits: ["FastChecksums", "ClosedProc"]),
         .trait(
             name: "FastChecksums",
             description: "Compute the checksums of Matroska by libdeflate, in place of libavutil's `av_crc`"),
+        .trait(
+            name: "ClosedProc",
+            description:
+                "Close /proc to workers except for their own files, by replacing `open` of the C library"),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
@@ -149,7 +153,8 @@ let package = Package(
         .executableTarget(
             name: "tandem",
             dependencies: [
-                "Engine", "CLinux", "CThreadStatus",
+                "Engine", "CLinux",
+                .target(name: "CThreadStatus", condition: .when(traits: ["ClosedProc"])),
                 .target(name: "CFastChecksum", condition: .when(traits: ["FastChecksums"])),
                 "ExactStrings", "Locking", "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV",
                 "Publishing", "FileSystem", "Diagnostics", "Streaming",

@@ -1,6 +1,5 @@
 internal import ArgumentParser
 internal import CLinux
-internal import CThreadStatus
 internal import Diagnostics
 internal import Dispatch
 internal import Engine
@@ -8,6 +7,10 @@ internal import Glibc
 internal import JobPlan
 internal import JobRun
 internal import LibAV
+
+#if ClosedProc
+    internal import CThreadStatus
+#endif
 
 /// The entry point of the program: runs as a worker, or parses the command line and runs a command.
 @main
@@ -37,8 +40,12 @@ enum Program {
 
     /// Runs this process as a worker.
     private static func work() -> Never {
-        tandem_look_at_own_threads()
-        WorkerMain.run(seesOwnThreadsAlone: true)
+        #if ClosedProc
+            tandem_look_at_own_threads()
+            WorkerMain.run(seesOwnThreadsAlone: true)
+        #else
+            WorkerMain.run()
+        #endif
     }
 
     /// Runs the command like `AsyncParsableCommand.main`. If standard output can't be written completely, exits with a

@@ -4,8 +4,8 @@ internal import JobPlan
 internal import Locking
 internal import Media
 
-// Fault injection for tests, compiled into debug builds only. In a release build `WorkerFault` has no cases, so neither
-// an environment variable nor a message can inject a fault.
+// Fault injection for tests, compiled into debug builds only. In a release build neither an environment variable nor a
+// message can inject a fault.
 
 #if DEBUG
 
@@ -119,24 +119,11 @@ internal import Media
         }
     }
 
-#else
-
-    enum WorkerFault: Codable, Sendable {
-        init(from decoder: any Decoder) throws {
-            throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "release builds inject no faults"))
+    extension WorkerProcess {
+        /// Injects a fault into the worker's next task.
+        func inject(_ fault: WorkerFault) {
+            queue.async { @Sendable in _ = self.channel.send(WorkerMessage.Order.inject(fault)) }
         }
-
-        func encode(to encoder: any Encoder) throws {}
-        func inject(_ channel: MessageChannel) {}
-        func injectAfterOutput() {}
-        func altered(_ outcome: WorkOutcome) -> WorkOutcome { outcome }
-        func altered(_ reply: ProbeReply) -> ProbeReply { reply }
-    }
-
-    final class WorkerFaultQueue: Sendable {
-        init(_ limits: inout WorkerProcess.Limits) {}
-        func next(for name: String) -> WorkerFault? { nil }
     }
 
 #endif

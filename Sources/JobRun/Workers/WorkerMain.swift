@@ -66,6 +66,17 @@ package enum WorkerMain {
             let lent: PassedDescriptors
         }
         let images = Guarded<Images?>(nil)
+        #if DEBUG
+            /// Fault of the next task.
+            let fault = Guarded<WorkerFault?>(nil)
+
+            /// Injects the fault before the task starts. Returns it for later stages of the task.
+            func injectFault(_ channel: MessageChannel) -> WorkerFault? {
+                let fault = fault.withLock { $0.take() }
+                fault?.inject(channel)
+                return fault
+            }
+        #endif
 
         /// Registers the descriptors of requested files, and closes those that are not needed.
         func take(_ descriptors: [Int32], from position: WorkerMessage.ImageIndex) {
@@ -238,6 +249,9 @@ package enum WorkerMain {
                     case .begin: continue
                     case .cancel:
                         if case .work(_, let job) = current.task.withLock({ $0 }) { job.cancel() }
+                    #if DEBUG
+                        case .inject(let fault): current.fault.withLock { $0 = fault }
+                    #endif
                     case .images(let position, let count):
                         current.take(buffer.takeDescriptors(count), from: position)
                     case .work(let work): begin(work, buffer.takeDescriptors(), environment, channel, current)
@@ -263,7 +277,9 @@ package enum WorkerMain {
         _ work: WorkerMessage.Work, _ descriptors: [Int32], _ environment: MediaEnvironment,
         _ channel: MessageChannel, _ current: TaskState
     ) {
-        work.fault?.inject(channel)
+        #if DEBUG
+            let fault = current.injectFault(channel)
+        #endif
         // A check has no output.
         let outputs = work.plan.outputs.count { !$0.isCheck }
         let own = outputs + (work.hasScratch ? 1 : 0)
@@ -292,7 +308,9 @@ package enum WorkerMain {
         order.sharesProcessors = work.sharesProcessors
         order.onChecked = { @Sendable findings in
             if !channel.send(WorkerMessage.Report.checked(findings)) { _exit(0) }
-            work.fault?.injectAfterOutput()
+            #if DEBUG
+                fault?.injectAfterOutput()
+            #endif
         }
         let job = JobWork(order, in: environment)
         // The task can only end after it is stored.
@@ -307,7 +325,11 @@ package enum WorkerMain {
                     lent.revoke()
                     for descriptor in descriptors.dropFirst(own) { close(descriptor) }
                     withExtendedLifetime((files, scratch)) {}
-                    let reported = work.fault?.altered(outcome) ?? outcome
+                    #if DEBUG
+                        let reported = fault?.altered(outcome) ?? outcome
+                    #else
+                        let reported = outcome
+                    #endif
                     if !channel.send(WorkerMessage.Report.done(reported)) { _exit(0) }
                 })
         }
@@ -320,7 +342,9 @@ package enum WorkerMain {
         _ probe: WorkerMessage.Probe, _ descriptors: [Int32], _ environment: MediaEnvironment,
         _ channel: MessageChannel, _ current: TaskState
     ) {
-        probe.fault?.inject(channel)
+        #if DEBUG
+            let fault = current.injectFault(channel)
+        #endif
         guard descriptors.count == (probe.hasDescriptor ? 1 : 0) else {
             printError("the request has no file, or one too many")
             _exit(1)
@@ -335,17 +359,21 @@ package enum WorkerMain {
         current.task.withLock { $0 = .probe }
         probeQueue.async { @Sendable in
             tandem_tune_allocator(1)
-            var reply: ProbeReply
+            let reply: ProbeReply
             do throws(SourceProblem) {
                 reply = .response(try prober.respond(to: probe.request))
             } catch {
                 reply = .failure(error)
             }
-            reply = probe.fault?.altered(reply) ?? reply
+            #if DEBUG
+                let reported = fault?.altered(reply) ?? reply
+            #else
+                let reported = reply
+            #endif
             current.task.withLock { $0 = .idle }
             lent.revoke()
             for descriptor in descriptors { close(descriptor) }
-            if !channel.send(WorkerMessage.Report.probed(reply)) { _exit(0) }
+            if !channel.send(WorkerMessage.Report.probed(reported)) { _exit(0) }
         }
     }
 }

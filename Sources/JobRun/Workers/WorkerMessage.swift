@@ -4,7 +4,7 @@ internal import JobPlan
 /// bytes. File descriptors are sent as ancillary data (`SCM_RIGHTS`).
 enum WorkerMessage {
     /// Protocol version. Both ends are the same executable, unless it was replaced during the run.
-    static let version = 8
+    static let version = 9
 
     /// A message from the supervisor.
     enum Order: Codable, Sendable {
@@ -21,6 +21,10 @@ enum WorkerMessage {
         case images(ImageIndex, count: Int)
         /// A probe of a source. Its descriptor is attached if it is a local file.
         case probe(Probe)
+        #if DEBUG
+            /// A fault to inject into the next task, for tests.
+            case inject(WorkerFault)
+        #endif
     }
 
     /// The index of a file in one of the work's image sequences.
@@ -35,8 +39,6 @@ enum WorkerMessage {
         var request: ProbeRequest
         /// Whether the source's descriptor is attached.
         var hasDescriptor: Bool
-        /// A fault to inject, for tests; nil in release builds.
-        var fault: WorkerFault?
     }
 
     struct Work: Codable, Sendable {
@@ -51,8 +53,6 @@ enum WorkerMessage {
         var onlyEvaluates: Bool
         /// Whether other jobs may run at the same time.
         var sharesProcessors: Bool
-        /// A fault to inject, for tests; nil in release builds.
-        var fault: WorkerFault?
     }
 
     /// A message from the worker.

@@ -53,7 +53,9 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     /// Cache of settings that were validated against an encoder.
     package let trials = SettingsValidationCache()
     private let limits: WorkerProcess.Limits
-    private let faults: WorkerFaultQueue
+    #if DEBUG
+        private let faults: WorkerFaultQueue
+    #endif
     /// Folder in which workers may write two-pass statistics; empty if they only probe.
     package let folder: String
     private let workers: Guarded<Workers>
@@ -84,8 +86,12 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
             }
             folder = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
         }
-        var limits = WorkerProcess.Limits(memory: options.memory)
-        faults = WorkerFaultQueue(&limits)
+        #if DEBUG
+            var limits = WorkerProcess.Limits(memory: options.memory)
+            faults = WorkerFaultQueue(&limits)
+        #else
+            let limits = WorkerProcess.Limits(memory: options.memory)
+        #endif
         workers = Guarded(Workers())
         self.limits = limits
     }
@@ -119,7 +125,9 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
         func failed(_ why: String) -> WorkOutcome {
             .failed(JobFailure(why, at: order.plan.location, rule: .workerDied, isTransient: true))
         }
-        let fault: WorkerFault? = faults.next(for: order.plan.id)
+        #if DEBUG
+            let fault = faults.next(for: order.plan.id)
+        #endif
         for _ in 0..<Self.maxDeliveries {
             let worker: WorkerProcess
             do {
@@ -127,7 +135,10 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
             } catch {
                 return failed("\(error)")
             }
-            guard let outcome = await worker.perform(order, fault: fault) else { continue }
+            #if DEBUG
+                if let fault { worker.inject(fault) }
+            #endif
+            guard let outcome = await worker.perform(order) else { continue }
             returnToPool(worker)
             return outcome
         }
@@ -150,10 +161,8 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
 
     /// Probes a source in a worker (`SourceProber`).
     package func respond(to request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
-        let name = request.path?.pathParts.last ?? "trial"
         var hasDied = false
         for _ in 0..<Self.maxDeliveries {
-            let fault: WorkerFault? = faults.next(for: name)
             let worker: WorkerProcess
             do {
                 let network = request.path.map(SourceLocation.isRemote) ?? false
@@ -161,7 +170,12 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
             } catch {
                 throw SourceProblem("\(error)")
             }
-            switch Self.ending(of: { worker.probe(request, fault: fault, completion: $0) }) {
+            #if DEBUG
+                if let fault = faults.next(for: request.path?.pathParts.last ?? "trial") {
+                    worker.inject(fault)
+                }
+            #endif
+            switch Self.ending(of: { worker.probe(request, completion: $0) }) {
             case .notDelivered, .done, .cancelled, .sandboxTested: continue
             case .died(_, byItself: true) where !hasDied:
                 // Another process may have killed the worker. If a second one dies as well, the source is assumed to be

@@ -13,11 +13,11 @@ internal import Publishing
 extension WorkerProcess {
     /// Executes work in the worker. Cancelling the task cancels the work. Returns nil if the worker didn't receive the
     /// order, which can be assigned to another one.
-    nonisolated(nonsending) func perform(_ order: WorkOrder, fault: WorkerFault?) async -> WorkOutcome? {
+    nonisolated(nonsending) func perform(_ order: WorkOrder) async -> WorkOutcome? {
         let ending = await withTaskCancellationHandler {
             await withCheckedContinuation { (continuation: CheckedContinuation<Ending, Never>) in
                 queue.async { @Sendable in
-                    self.send(order, fault) { @Sendable in continuation.resume(returning: $0) }
+                    self.send(order) { @Sendable in continuation.resume(returning: $0) }
                 }
                 // A cancellation before the worker received the order had no effect.
                 if Task.isCancelled { cancel(order.monitor) }
@@ -39,7 +39,7 @@ extension WorkerProcess {
 
     /// Sends work to the worker. Called on `queue`.
     private func send(
-        _ order: WorkOrder, _ fault: WorkerFault?, completion: @escaping @Sendable (Ending) -> Void
+        _ order: WorkOrder, completion: @escaping @Sendable (Ending) -> Void
     ) {
         guard !isDead else { return completion(.notDelivered) }
         order.monitor.report(WorkProgress())
@@ -64,7 +64,7 @@ extension WorkerProcess {
         let work = WorkerMessage.Work(
             plan: order.plan.bare, hasScratch: order.scratch != nil, sources: sources.map(\.path),
             makesPreview: order.makesPreview, onlyEvaluates: order.onlyEvaluates,
-            sharesProcessors: order.sharesProcessors, fault: fault)
+            sharesProcessors: order.sharesProcessors)
         let files = order.outputs.map(\.descriptor) + (order.scratch.map { [$0.descriptor] } ?? [])
         send(.work(work), files + sources.map(\.descriptor), assignment)
     }
@@ -100,9 +100,7 @@ extension WorkerProcess {
     private static let maxImagesPerReply = 16
 
     /// Sends a probe to the worker. `completion` is called once, with `probed`, `died` or `notDelivered`.
-    func probe(
-        _ request: ProbeRequest, fault: WorkerFault?, completion: @escaping @Sendable (Ending) -> Void
-    ) {
+    func probe(_ request: ProbeRequest, completion: @escaping @Sendable (Ending) -> Void) {
         queue.async { @Sendable in
             guard !self.isDead else { return completion(.notDelivered) }
             var descriptors: [Int32] = []
@@ -116,8 +114,7 @@ extension WorkerProcess {
                 }
                 descriptors = [descriptor]
             }
-            let probe = WorkerMessage.Probe(
-                request: request, hasDescriptor: !descriptors.isEmpty, fault: fault)
+            let probe = WorkerMessage.Probe(request: request, hasDescriptor: !descriptors.isEmpty)
             self.send(
                 .probe(probe), descriptors,
                 Assignment(
