@@ -66,16 +66,24 @@ extension BatchTests {
             let result = try program("sqlite3", [scratch.file(".tandem/state.sqlite"), sql])
             #expect(result.status == 0, "\(result.errors)")
         }
-        try change(
-            "DROP INDEX jobs_without_parts; DROP TABLE renditions; DROP TABLE grdb_migrations; PRAGMA user_version = 2"
-        )
+        // The tables of version 2, with the jobs as they were stored before version 5.
+        let downgrade = """
+            DROP TABLE warnings; DROP TABLE renditions;
+            DROP INDEX jobs_without_parts; DROP INDEX jobs_by_destination;
+            ALTER TABLE jobs RENAME TO later;
+            CREATE TABLE jobs (
+                file TEXT NOT NULL, id TEXT NOT NULL, shortcut TEXT NOT NULL, digest TEXT NOT NULL,
+                parts TEXT NOT NULL, destination TEXT NOT NULL, output TEXT NOT NULL, seconds REAL NOT NULL,
+                PRIMARY KEY (file, id)) WITHOUT ROWID;
+            INSERT INTO jobs SELECT * FROM later; DROP TABLE later;
+            CREATE INDEX jobs_by_destination ON jobs (destination);
+            """
+        try change(downgrade + "DROP TABLE grdb_migrations; PRAGMA user_version = 2")
         let old = try tandem("run", "-v", "jobs.yaml", in: scratch)
         #expect(old.status == 0 && old.errors.contains("same one") && !old.errors.contains("damaged"))
         let listed = try tandem("history", "jobs.yaml", in: scratch)
         #expect(listed.text.split(separator: "\n").count >= 2, "\(listed.text)")
-        try change(
-            "DROP INDEX jobs_without_parts; DROP TABLE renditions; DELETE FROM grdb_migrations WHERE identifier > '2'"
-        )
+        try change(downgrade + "DELETE FROM grdb_migrations WHERE identifier > '2'")
         let earlier = try tandem("run", "-v", "jobs.yaml", in: scratch)
         #expect(earlier.status == 0 && !earlier.errors.contains("damaged"), "\(earlier.errors)")
         try change("INSERT INTO grdb_migrations VALUES ('99')")

@@ -9,6 +9,10 @@ extension Row {
         String.fromDatabaseValue(self[column] as DatabaseValue) ?? ""
     }
     @inline(never)
+    func optionalText(_ column: Int) -> String? {
+        String.fromDatabaseValue(self[column] as DatabaseValue)
+    }
+    @inline(never)
     func number(_ column: Int) -> Double? {
         Double.fromDatabaseValue(self[column] as DatabaseValue).flatMap { $0.isFinite ? $0 : nil }
     }

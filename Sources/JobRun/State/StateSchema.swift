@@ -27,7 +27,53 @@ enum StateSchema {
                         file, id, shortcut, digest, destination, output, seconds)
                     """)
         }
+        migrator.registerMigration("5") { db in
+            try separateWarnings(db)
+            try allowChecksWithoutDestination(db)
+        }
         return migrator
+    }
+
+    /// Moves warnings about outputs to a table of their own. They were attempts, whose message had the output in its first
+    /// line.
+    private static func separateWarnings(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE IF NOT EXISTS warnings (
+                    run INTEGER NOT NULL, file TEXT NOT NULL, id TEXT NOT NULL, output TEXT NOT NULL,
+                    line TEXT NOT NULL);
+                CREATE INDEX IF NOT EXISTS warnings_of_run ON warnings (run)
+                """)
+        let rows = try Row.fetchAll(
+            db, sql: "SELECT run, file, id, message FROM attempts WHERE outcome = 'warned' ORDER BY rowid")
+        for row in rows {
+            let lines = row.text(3).split(separator: "\n").map(String.init)
+            guard let output = lines.first else { continue }
+            for line in lines.dropFirst() {
+                try db.execute(
+                    sql: "INSERT INTO warnings VALUES (?, ?, ?, ?, ?)",
+                    arguments: [row.integer(0), row.text(1), row.text(2), output, line])
+            }
+        }
+        try db.execute(sql: "DELETE FROM attempts WHERE outcome = 'warned'")
+    }
+
+    /// Stores the missing destination of a check as null. It was an empty text.
+    private static func allowChecksWithoutDestination(_ db: Database) throws {
+        try db.execute(
+            sql: """
+                CREATE TABLE jobs_with_checks (
+                    file TEXT NOT NULL, id TEXT NOT NULL, shortcut TEXT NOT NULL, digest TEXT NOT NULL,
+                    parts TEXT NOT NULL, destination TEXT, output TEXT NOT NULL, seconds REAL NOT NULL,
+                    PRIMARY KEY (file, id)) WITHOUT ROWID;
+                INSERT INTO jobs_with_checks
+                    SELECT file, id, shortcut, digest, parts, nullif(destination, ''), output, seconds FROM jobs;
+                DROP TABLE jobs;
+                ALTER TABLE jobs_with_checks RENAME TO jobs;
+                CREATE INDEX jobs_by_destination ON jobs (destination);
+                CREATE INDEX jobs_without_parts ON jobs (
+                    file, id, shortcut, digest, destination, output, seconds)
+                """)
     }
 
     /// Returns the SQL statements of a database's schema.
@@ -35,12 +81,21 @@ enum StateSchema {
         try String.fetchSet(db, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
     }
 
-    /// The complete schema: the result of the migrations in an empty database, including the migrator's own table.
-    static let completeSchema: Set<String> = {
-        let database = try? DatabaseQueue()
-        if let database { try? migrator.migrate(database) }
-        return (try? database?.read { try statements(of: $0) }) ?? []
+    /// The statements of each version of the schema, in order: the results of the migrations in an empty database,
+    /// including the migrator's own table.
+    private static let versions: [Set<String>] = {
+        guard let database = try? DatabaseQueue() else { return [] }
+        return migrator.migrations.map { version in
+            try? migrator.migrate(database, upTo: version)
+            return (try? database.read { try statements(of: $0) }) ?? []
+        }
     }()
+
+    /// The statements of the current version.
+    static let completeSchema: Set<String> = versions.last ?? []
+
+    /// The statements of all versions.
+    static let knownStatements: Set<String> = versions.reduce(into: []) { $0.formUnion($1) }
 
     private static let tables = [
         """

@@ -19,10 +19,9 @@ extension StateStore {
             db, sql: "SELECT file, id, shortcut, digest, destination, output, seconds FROM jobs")
         while let row = try rows.next() {
             let name = JobName(file: row.text(0), id: row.text(1))
-            let destination = row.text(4)
             records[name] = Record(
                 job: name, shortcut: row.text(2), digest: row.text(3),
-                destination: destination.isEmpty ? nil : destination,
+                destination: row.optionalText(4),
                 output: row.text(5), seconds: min(max(0, row.number(6) ?? 0), 1e9))
         }
         return records
@@ -46,10 +45,10 @@ extension StateStore {
         let statement = try db.cachedStatement(
             sql: "SELECT destination, output FROM jobs WHERE file = ? AND id = ?")
         let row = try Row.fetchOne(statement, arguments: [record.job.file, record.job.id])
-        if let row, !row.text(0).isEmpty, row.text(0) != record.destination {
+        if let row, let destination = row.optionalText(0), destination != record.destination {
             try db.execute(
                 sql: "INSERT OR REPLACE INTO former VALUES (?, ?, ?, ?)",
-                arguments: [row.text(0), record.job.file, record.job.id, row.text(1)])
+                arguments: [destination, record.job.file, record.job.id, row.text(1)])
         }
     }
 
@@ -143,20 +142,23 @@ extension StateStore {
         }
     }
 
-    /// Returns the jobs of a run that did not succeed, or whose outputs have warnings.
+    /// Returns the jobs of a run that did not succeed, and then those whose outputs have warnings.
     func attempts(ofRun run: Int64) throws(StateError) -> [PastRun.Attempt] {
         try read { db in
-            try Row.fetchAll(
+            let attempts = try Row.fetchAll(
                 db, sql: "SELECT file, id, outcome, message, seconds FROM attempts WHERE run = ?",
                 arguments: [run]
             ).map {
-                let message = $0.text(3)
-                return PastRun.Attempt(
-                    file: $0.text(0), job: $0.text(1), outcome: $0.text(2),
-                    message: $0.text(2) == OutputWarnings.outcome
-                        ? OutputWarnings(message)?.lines.joined(separator: "; ") ?? message : message,
+                PastRun.Attempt(
+                    file: $0.text(0), job: $0.text(1), outcome: $0.text(2), message: $0.text(3),
                     seconds: $0.number(4) ?? 0)
             }
+            return try attempts
+                + Self.warnings(db, ofRun: run).map { name, warnings in
+                    PastRun.Attempt(
+                        file: name.file, job: name.id, outcome: "warned",
+                        message: warnings.lines.joined(separator: "; "), seconds: 0)
+                }
         }
     }
 

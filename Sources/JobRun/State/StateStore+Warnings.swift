@@ -7,34 +7,40 @@ extension StateStore {
         var output: String
         var lines: [String]
 
-        static let outcome = "warned"
-
-        init(output: String, lines: [String]) { (self.output, self.lines) = (output, lines) }
-
-        /// Parses the message of an attempt.
-        init?(_ message: String) {
-            let parts = message.split(separator: "\n").map(String.init)
-            guard parts.count > 1, parts.count <= 101 else { return nil }
-            self.init(output: parts[0], lines: Array(parts.dropFirst()))
-        }
-
-        var message: String { ([output] + lines).joined(separator: "\n") }
+        /// Maximum number of lines that are read.
+        static let maxLines = 100
     }
 
     /// Returns the latest warnings about each output.
     static func warnings(_ db: Database) throws -> [JobName: OutputWarnings] {
-        var all: [JobName: OutputWarnings] = [:]
         let rows = try Row.fetchCursor(
-            db, sql: "SELECT file, id, message FROM attempts WHERE outcome = ? ORDER BY run",
-            arguments: [OutputWarnings.outcome])
-        while let row = try rows.next() {
-            all[JobName(file: row.text(0), id: row.text(1))] = OutputWarnings(row.text(2))
-        }
-        return all
+            db, sql: "SELECT run, file, id, output, line FROM warnings ORDER BY run, rowid")
+        return Dictionary(try grouped(rows)) { _, latest in latest }
     }
 
-    /// Records warnings about an output.
-    func record(_ name: JobName, _ warnings: OutputWarnings) {
-        record(name, outcome: OutputWarnings.outcome, message: warnings.message, seconds: 0)
+    /// Returns the warnings that a run recorded, in their order.
+    static func warnings(_ db: Database, ofRun run: Int64) throws -> [(JobName, OutputWarnings)] {
+        try grouped(
+            Row.fetchCursor(
+                db, sql: "SELECT run, file, id, output, line FROM warnings WHERE run = ? ORDER BY rowid",
+                arguments: [run]))
+    }
+
+    /// Collects consecutive lines about the same output.
+    private static func grouped(_ rows: RowCursor) throws -> [(JobName, OutputWarnings)] {
+        var all: [(JobName, OutputWarnings)] = []
+        var lastRun: Int64?
+        while let row = try rows.next() {
+            let (run, name) = (row.integer(0), JobName(file: row.text(1), id: row.text(2)))
+            if let last = all.last, lastRun == run, last.0 == name, last.1.output == row.text(3) {
+                if last.1.lines.count < OutputWarnings.maxLines {
+                    all[all.count - 1].1.lines.append(row.text(4))
+                }
+            } else {
+                all.append((name, OutputWarnings(output: row.text(3), lines: [row.text(4)])))
+            }
+            lastRun = run
+        }
+        return all
     }
 }

@@ -62,6 +62,7 @@ final class StateStore: @unchecked Sendable {
         var records: [(record: Record, parts: String)] = []
         var fileCounts: [(name: JobName, files: Int, shortcut: String?)] = []
         var attempts: [(name: JobName, outcome: String, message: String, seconds: Double)] = []
+        var warnings: [(name: JobName, warnings: OutputWarnings)] = []
         var isScheduled = false
         var run: Int64 = 0
         var failure: StateError?
@@ -129,12 +130,13 @@ final class StateStore: @unchecked Sendable {
         let run = db.lastInsertedRowID
         try db.execute(
             sql: """
-                DELETE FROM attempts WHERE run <= ? AND NOT (outcome = 'warned' AND EXISTS
-                    (SELECT 1 FROM jobs WHERE jobs.file = attempts.file AND jobs.id = attempts.id
-                        AND attempts.message LIKE jobs.output || char(10) || '%'));
+                DELETE FROM attempts WHERE run <= ?;
+                DELETE FROM warnings WHERE run <= ? AND NOT EXISTS
+                    (SELECT 1 FROM jobs WHERE jobs.file = warnings.file AND jobs.id = warnings.id
+                        AND jobs.output = warnings.output);
                 DELETE FROM runs WHERE id <= ?
                 """,
-            arguments: [run - 200, run - 200])
+            arguments: [run - 200, run - 200, run - 200])
         return run
     }
 
@@ -180,7 +182,12 @@ final class StateStore: @unchecked Sendable {
         enqueue { $0.fileCounts.append((name, files, shortcut)) }
     }
 
-    /// Records an outcome other than success, or warnings.
+    /// Records warnings about an output.
+    func record(_ name: JobName, _ warnings: OutputWarnings) {
+        enqueue { $0.warnings.append((name, warnings)) }
+    }
+
+    /// Records an outcome other than success.
     func record(_ name: JobName, outcome: String, message: String, seconds: Double) {
         enqueue { $0.attempts.append((name, outcome, message, seconds)) }
     }
@@ -280,16 +287,17 @@ final class StateStore: @unchecked Sendable {
     }
 
     private func flush() {
-        let (records, fileCounts, attempts, run) = pending.withLock { pending in
+        let (records, fileCounts, attempts, warnings, run) = pending.withLock { pending in
             defer {
                 pending.records = []
                 pending.fileCounts = []
                 pending.attempts = []
+                pending.warnings = []
                 pending.isScheduled = false
             }
-            return (pending.records, pending.fileCounts, pending.attempts, pending.run)
+            return (pending.records, pending.fileCounts, pending.attempts, pending.warnings, pending.run)
         }
-        if records.isEmpty, fileCounts.isEmpty, attempts.isEmpty { return }
+        if records.isEmpty, fileCounts.isEmpty, attempts.isEmpty, warnings.isEmpty { return }
         do {
             try database.write { db in
                 let insert = try db.cachedStatement(
@@ -305,10 +313,9 @@ final class StateStore: @unchecked Sendable {
                         // Removes the record of a job that was renamed and has the same destination.
                         try deleteOthers.execute(arguments: [destination, record.job.file, record.job.id])
                     }
-                    // A check is stored with an empty destination.
                     try insert.execute(arguments: [
                         record.job.file, record.job.id, record.shortcut, record.digest, parts,
-                        record.destination ?? "", record.output, record.seconds,
+                        record.destination, record.output, record.seconds,
                     ])
                 }
                 let updateShortcut = try db.cachedStatement(
@@ -321,6 +328,14 @@ final class StateStore: @unchecked Sendable {
                     sql: "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?)")
                 for (name, outcome, message, seconds) in attempts {
                     try insertAttempt.execute(arguments: [run, name.file, name.id, outcome, message, seconds])
+                }
+                let insertWarning = try db.cachedStatement(sql: "INSERT INTO warnings VALUES (?, ?, ?, ?, ?)")
+                for (name, warnings) in warnings {
+                    for line in warnings.lines {
+                        try insertWarning.execute(arguments: [
+                            run, name.file, name.id, warnings.output, line,
+                        ])
+                    }
                 }
             }
         } catch {
