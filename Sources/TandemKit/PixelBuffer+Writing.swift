@@ -28,7 +28,7 @@ extension PixelBuffer {
         }
         let isJPEG = codec.codec.fixedColor == .jpeg
         let formats = codec.pixelFormats(of: encoder).filter { format in
-            codec.supports(format, nil, false) && (!isJPEG || format.isFullRangeByName)
+            codec.frames.supports(format, nil, false) && (!isJPEG || format.isFullRangeByName)
         }
         guard let format = pixelFormat.nearest(of: formats) else {
             throw ExportError(.unsupportedFormat, "\(codec.name) doesn't support \(pixelFormat)")
@@ -39,7 +39,7 @@ extension PixelBuffer {
         if isJPEG { (configuration.color.matrix, configuration.color.range) = ("bt470bg", "pc") }
         if let imageQuality = codec.stillQuality {
             configuration.set(
-                "\(imageQuality.step(quality ?? imageQuality.defaultValue))", at: codec.qpOption)
+                "\(imageQuality.step(quality ?? imageQuality.defaultValue))", at: codec.rate.qpOption)
         }
         let file = try TemporaryFile(destination: url.path, in: .anywhere)
         do {

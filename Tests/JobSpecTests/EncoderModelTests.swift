@@ -21,7 +21,7 @@ import Testing
         for model in EncoderModel.table {
             guard let encoder = EncoderInfo(named: model.name) else { continue }
             #expect(encoder.codecName == model.codec, "\(model.name)")
-            for format in model.pixelFormats ?? [] {
+            for format in model.frames.pixelFormats ?? [] {
                 #expect(PixelFormat(named: format) != nil, "\(model.name) \(format)")
             }
         }
@@ -32,11 +32,11 @@ import Testing
         for model in EncoderModel.table {
             guard let encoder = EncoderInfo(named: model.name) else { continue }
             var places: [SettingOption] = []
-            if let quality = model.constantQuality { places.append(quality.option) }
-            if model.qpRange != nil { places.append(model.qpOption) }
-            if model.presets != nil { places.append(model.presetOption) }
-            if model.tunes != nil { places.append(model.tuneOption) }
-            if case .set(let place, _) = model.lossless { places.append(place) }
+            if let quality = model.rate.constantQuality { places.append(quality.option) }
+            if model.rate.qpRange != nil { places.append(model.rate.qpOption) }
+            if model.tuning.presets != nil { places.append(model.tuning.presetOption) }
+            if model.tuning.tunes != nil { places.append(model.tuning.tuneOption) }
+            if case .set(let place, _) = model.rate.lossless { places.append(place) }
             for place in places {
                 switch place {
                 case .option("global_quality"), .quantizer: break
@@ -52,8 +52,8 @@ import Testing
             let models = EncoderModel.encoders(of: codec).filter { $0.nearLossless != nil }
             #expect(models.count == 1, "\(codec)")
             for model in models {
-                #expect(model.presets?.contains(model.nearLossless?.preset ?? "") == true)
-                #expect(model.parameterLists[model.nearLossless?.parameters ?? ""] != nil)
+                #expect(model.tuning.presets?.contains(model.nearLossless?.preset ?? "") == true)
+                #expect(model.privateOptions.parameterLists[model.nearLossless?.parameters ?? ""] != nil)
             }
         }
     }

@@ -93,14 +93,14 @@ package struct CodecsReport: Encodable, Sendable {
     private static func describe(_ codec: CodecSelection) -> Codec {
         var settings: [String] = []
         if let crf = codec.crfRange { settings.append("crf \(crf.lowerBound)-\(crf.upperBound)") }
-        if let qp = codec.qpRange { settings.append("qp \(qp.lowerBound)-\(qp.upperBound)") }
-        if codec.acceptsBitRate { settings.append("bitrate") }
-        if let quality = codec.qualities {
+        if let qp = codec.rate.qpRange { settings.append("qp \(qp.lowerBound)-\(qp.upperBound)") }
+        if codec.rate.acceptsBitRate { settings.append("bitrate") }
+        if let quality = codec.rate.qualities {
             settings.append("quality \(quality.lowerBound)-\(quality.upperBound)")
         }
-        if codec.supportsTwoPasses { settings.append("two passes") }
+        if codec.twoPasses != nil { settings.append("two passes") }
         if codec.canBeLossless || codec.isLossless { settings.append("lossless") }
-        if let presets = codec.presets {
+        if let presets = codec.tuning.presets {
             settings.append("preset \(presets.first ?? "") to \(presets.last ?? "")")
         }
         if let profiles = codec.profileNames { settings.append("profile \(profiles.joined(separator: "|"))") }

@@ -200,7 +200,8 @@ enum ContainerCheck {
             return
         case .encodeVideo(let spec):
             (name, libavName, range) = (spec.codec.value.name, spec.codec.value.libavName, spec.codec.range)
-            if spec.codec.value.writesSeparateAlpha, let format = spec.pixelFormat, format.value.hasAlpha,
+            if spec.codec.value.frames.writesSeparateAlpha, let format = spec.pixelFormat,
+                format.value.hasAlpha,
                 located.value.canHold(codec: libavName), !located.value.supportsSeparateAlpha
             {
                 sink.error(

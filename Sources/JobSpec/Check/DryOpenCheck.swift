@@ -18,9 +18,9 @@ enum DryOpenCheck {
         if configuration.width % 2 != 0 { configuration.width += 1 }
         if configuration.height % 2 != 0 { configuration.height += 1 }
         if let format = spec.pixelFormat { configuration.pixelFormat = format.value }
-        if let preset = spec.preset { configuration.set(preset.value, at: codec.presetOption) }
+        if let preset = spec.preset { configuration.set(preset.value, at: codec.tuning.presetOption) }
         if let profile = spec.profile { configuration.set(profile.value, at: .option("profile")) }
-        if let tune = spec.tune { configuration.set(tune.value, at: codec.tuneOption) }
+        if let tune = spec.tune { configuration.set(tune.value, at: codec.tuning.tuneOption) }
         for setting in codec.always { configuration.set(setting.value, at: setting.option) }
         for option in spec.options {
             if let parameters = option.parameters {

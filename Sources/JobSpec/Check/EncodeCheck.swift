@@ -12,10 +12,12 @@ enum EncodeCheck {
         let (codec, before) = (spec.codec.value, sink.errorCount)
         guard let encoder = encoder(spec.codec, named: spec.encoderRange, into: &sink) else { return }
         RateControlCheck.check(spec, into: &sink)
-        EncoderOptionCheck.checkChoice(spec.preset, "preset", of: codec.presets, codec: codec, into: &sink)
+        EncoderOptionCheck.checkChoice(
+            spec.preset, "preset", of: codec.tuning.presets, codec: codec, into: &sink)
         EncoderOptionCheck.checkChoice(
             spec.profile, "profile", of: codec.profileNames, codec: codec, into: &sink)
-        EncoderOptionCheck.checkChoice(spec.level, "level", of: codec.levels, codec: codec, into: &sink)
+        EncoderOptionCheck.checkChoice(
+            spec.level, "level", of: codec.conformance.levels, codec: codec, into: &sink)
         let formats = codec.pixelFormats(of: encoder)
         if let format = spec.pixelFormat, !formats.isEmpty, !formats.contains(format.value) {
             sink.error(
@@ -23,11 +25,11 @@ enum EncodeCheck {
                 at: format.range,
                 help: "supported: \(formats.map(\.description).joined(separator: ", "))")
         }
-        EncoderOptionCheck.checkChoice(spec.tune, "tune", of: codec.tunes, codec: codec, into: &sink)
+        EncoderOptionCheck.checkChoice(spec.tune, "tune", of: codec.tuning.tunes, codec: codec, into: &sink)
         EncodeColorCheck.check(spec, encoder: encoder, into: &sink)
         RateControlCheck.checkPasses(spec, unknown: unknown, into: &sink)
         RateControlCheck.checkBFrames(spec, into: &sink)
-        if let interval = spec.keyframeInterval, !codec.acceptsKeyframeInterval {
+        if let interval = spec.keyframeInterval, !codec.gop.acceptsKeyframeInterval {
             sink.error(
                 .codecSetting,
                 "`keyframe_interval` is not supported by \(codec.label): every frame is a keyframe",
@@ -50,7 +52,7 @@ enum EncodeCheck {
     static func check(_ spec: inout AudioEncodeSpec, into sink: inout DiagnosticSink) {
         let codec = spec.codec.value
         guard let encoder = encoder(spec.codec, named: spec.encoderRange, into: &sink) else { return }
-        if let rate = spec.bitRate, !codec.acceptsBitRate {
+        if let rate = spec.bitRate, !codec.rate.acceptsBitRate {
             sink.error(
                 .codecSetting, "`bitrate` is not supported by \(codec.name), which is lossless",
                 at: rate.range)
@@ -102,7 +104,7 @@ enum EncodeCheck {
     ) {
         let codec = spec.codec.value
         if let quality = spec.quality {
-            if let range = codec.qualities {
+            if let range = codec.rate.qualities {
                 if quality.value < range.lowerBound * 1000 || quality.value > range.upperBound * 1000 {
                     sink.error(
                         .codecSetting,
@@ -112,7 +114,7 @@ enum EncodeCheck {
             } else {
                 sink.error(
                     .codecSetting, "`quality` is not supported by \(codec.name)", at: quality.range,
-                    help: codec.acceptsBitRate ? "use `bitrate`" : nil)
+                    help: codec.rate.acceptsBitRate ? "use `bitrate`" : nil)
             }
         }
         EncoderOptionCheck.checkChoice(
@@ -130,11 +132,13 @@ enum EncodeCheck {
                     notes: [Diagnostic.Note("`sample_format` is here", at: format.range)])
             }
         }
-        if let depth = spec.bitDepth, !(codec.bitDepths ?? []).contains(depth.value) {
+        if let depth = spec.bitDepth, !(codec.samples.bitDepths ?? []).contains(depth.value) {
             sink.error(
                 .codecSetting, "a bit depth of \(depth.value) is not supported by \(codec.name)",
                 at: depth.range,
-                help: codec.bitDepths.map { "supported: \($0.map(String.init).joined(separator: ", "))" })
+                help: codec.samples.bitDepths.map {
+                    "supported: \($0.map(String.init).joined(separator: ", "))"
+                })
         }
     }
 
@@ -143,7 +147,7 @@ enum EncodeCheck {
     static func checkCombinations(
         _ spec: VideoEncodeSpec, codec: CodecSelection?, unknown: Set<String>, into sink: inout DiagnosticSink
     ) {
-        if codec?.acceptsMaxBitRate != false {
+        if codec?.rate.acceptsMaxBitRate != false {
             RateControlCheck.checkMaximum(spec, unknown: unknown, into: &sink)
         }
         if let fit = spec.fit {

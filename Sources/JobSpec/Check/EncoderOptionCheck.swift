@@ -48,7 +48,7 @@ enum EncoderOptionCheck {
                     help: keys[name.value].flatMap { $0 == name.value ? nil : "use the key `\($0)`" })
                 continue
             }
-            if let other = model.optionAliases[name.value] {
+            if let other = model.privateOptions.optionAliases[name.value] {
                 sink.error(
                     .encoderOption, "`\(name.value)` is an alias of `\(other)`", at: name.range,
                     help: "write `\(other)`")

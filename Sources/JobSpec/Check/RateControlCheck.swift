@@ -15,7 +15,7 @@ enum RateControlCheck {
                             .codecSetting,
                             "`crf` of \(name) must be from \(range.lowerBound) to \(range.upperBound)",
                             at: control.range)
-                    } else if codec.constantQuality?.isWhole == true, value % 1000 != 0 {
+                    } else if codec.rate.constantQuality?.isWhole == true, value % 1000 != 0 {
                         sink.error(.codecSetting, "`crf` of \(name) must be an integer", at: control.range)
                     }
                 } else {
@@ -24,7 +24,7 @@ enum RateControlCheck {
                         help: supportedRateControl(codec))
                 }
             case .qp(let value):
-                if let range = codec.qpRange {
+                if let range = codec.rate.qpRange {
                     if !range.contains(value) {
                         sink.error(
                             .codecSetting,
@@ -38,7 +38,7 @@ enum RateControlCheck {
                 }
             case .quality: break
             case .bitRate:
-                if !codec.acceptsBitRate {
+                if !codec.rate.acceptsBitRate {
                     sink.error(
                         .codecSetting, "`bitrate` is not supported by \(name)", at: control.range,
                         help: supportedRateControl(codec))
@@ -52,7 +52,7 @@ enum RateControlCheck {
                 }
             }
         }
-        if !codec.acceptsMaxBitRate {
+        if !codec.rate.acceptsMaxBitRate {
             for setting in [("max_bitrate", spec.maxBitRate), ("buffer_size", spec.bufferSize)] {
                 guard let value = setting.1 else { continue }
                 sink.error(
@@ -95,8 +95,8 @@ enum RateControlCheck {
     private static func supportedRateControl(_ codec: CodecSelection) -> String {
         var names: [String] = []
         if codec.crfRange != nil { names.append("crf") }
-        if codec.qpRange != nil { names.append("qp") }
-        if codec.acceptsBitRate { names.append("bitrate") }
+        if codec.rate.qpRange != nil { names.append("qp") }
+        if codec.rate.acceptsBitRate { names.append("bitrate") }
         if codec.canBeLossless { names.append("lossless") }
         return names.isEmpty
             ? "`profile` sets the quality" : "supported: \(names.joined(separator: ", "))"
@@ -108,17 +108,19 @@ enum RateControlCheck {
     ) {
         guard let passes = spec.passes, passes.value == 2 else { return }
         let codec = spec.codec.value
-        if !codec.supportsTwoPasses {
+        guard let support = codec.twoPasses else {
             sink.error(.codecSetting, "`passes: 2` is not supported by \(codec.label)", at: passes.range)
-        } else if case .bitRate? = spec.rateControl?.value {
-            if codec.countsFramesInTwoPasses, spec.frameRate == nil, !unknown.contains("frame_rate") {
+            return
+        }
+        if case .bitRate? = spec.rateControl?.value {
+            if support.countsFrames, spec.frameRate == nil, !unknown.contains("frame_rate") {
                 sink.error(
                     .missingKey,
                     "`passes: 2` of \(codec.label) requires `frame_rate`, because the encoder counts frames",
                     at: passes.range)
             }
             if let preset = presetOfOnePass(spec) {
-                let others = (codec.presets ?? []).filter { !codec.presetsOfOnePass.contains($0) }
+                let others = (codec.tuning.presets ?? []).filter { !support.presetsOfOnePass.contains($0) }
                 sink.error(
                     .conflictingKeys,
                     "`passes: 2` can't be combined with the preset `\(preset.value)` of \(codec.label)",
@@ -146,8 +148,10 @@ enum RateControlCheck {
     /// Returns the preset, set by key or as the encoder's option, if it supports only one pass; nil otherwise.
     private static func presetOfOnePass(_ spec: VideoEncodeSpec) -> Located<String>? {
         let codec = spec.codec.value
-        let option = spec.options.last { .option($0.name.value) == codec.presetOption }?.value
-        guard let preset = option ?? spec.preset, codec.presetsOfOnePass.contains(preset.value) else {
+        let option = spec.options.last { .option($0.name.value) == codec.tuning.presetOption }?.value
+        guard let preset = option ?? spec.preset,
+            codec.twoPasses?.presetsOfOnePass.contains(preset.value) == true
+        else {
             return nil
         }
         return preset
@@ -157,14 +161,14 @@ enum RateControlCheck {
     static func checkBFrames(_ spec: VideoEncodeSpec, into sink: inout DiagnosticSink) {
         let codec = spec.codec.value
         if let frames = spec.bFrames, let profile = spec.profile, frames.value > 0,
-            codec.profiles?.first(where: { $0.name == profile.value })?.hasBFrames == false
+            codec.conformance.profiles?.first(where: { $0.name == profile.value })?.hasBFrames == false
         {
             sink.error(
                 .conflictingKeys, "`b_frames` must be 0 with the profile \(profile.value)", at: frames.range,
                 notes: [Diagnostic.Note("the profile is here", at: profile.range)])
         }
         if let frames = spec.bFrames {
-            if let most = codec.maxBFrames {
+            if let most = codec.gop.maxBFrames {
                 if frames.value > most {
                     sink.error(
                         .codecSetting, "`b_frames` of \(codec.label) must be from 0 to \(most)",

@@ -18,8 +18,8 @@ package final class CodecSelection: Sendable {
         self.encoder = encoder
         availableEncoder = EncoderInfo(named: encoder.name)
         isAutomatic = encoder.name == codec.automaticEncoder?.name
-        trueLayouts = encoder.layouts.map { $0.compactMap { ChannelLayout(named: $0) } }
-        modelFormats = encoder.pixelFormats.map { $0.compactMap { PixelFormat(named: $0) } }
+        trueLayouts = encoder.samples.layouts.map { $0.compactMap { ChannelLayout(named: $0) } }
+        modelFormats = encoder.frames.pixelFormats.map { $0.compactMap { PixelFormat(named: $0) } }
     }
 
     /// Creates a selection with the codec's automatic encoder. A codec without encoders gets a placeholder that can't
@@ -41,7 +41,7 @@ package final class CodecSelection: Sendable {
     /// Whether the codec encodes still images or animations.
     package var isStill: Bool { codec.purpose != .tracks }
     /// `quality` of still images; nil for tracks, and for lossless codecs.
-    package var stillQuality: EncoderModel.ImageQuality? { isStill ? encoder.imageQuality : nil }
+    package var stillQuality: EncoderModel.ImageQuality? { isStill ? encoder.rate.imageQuality : nil }
     /// Name in messages about settings: that of the encoder if it isn't the codec's preferred one, otherwise that of
     /// the codec.
     package var label: String { encoder.name == codec.encoders.first?.name ? codec.name : encoder.name }

@@ -323,23 +323,23 @@ package enum SchemaGenerator {
             var nothing: [(String, JSON)] = []
             properties.append((key, type.map { json($0, &nothing) } ?? .object([("not", .raw("{}"))])))
         }
-        take("preset", model.presets.map { .word($0) })
-        take("tune", model.tunes.map { .word($0) })
+        take("preset", model.tuning.presets.map { .word($0) })
+        take("tune", model.tuning.tunes.map { .word($0) })
         take("profile", model.profileNames.map { .word($0) })
-        take("level", model.levels.map { .word($0) })
+        take("level", model.conformance.levels.map { .word($0) })
         take(
             "crf",
             model.crfRange.map {
                 .scalar(Language.thousandths(Double($0.lowerBound)...Double($0.upperBound)))
             })
-        take("qp", model.qpRange.map { .scalar(Language.integer($0)) })
+        take("qp", model.rate.qpRange.map { .scalar(Language.integer($0)) })
         take(
             "quality",
-            model.qualities.map {
+            model.rate.qualities.map {
                 .scalar(Language.thousandths(Double($0.lowerBound)...Double($0.upperBound)))
             })
-        take("bit_depth", model.bitDepths.map { .word($0.map(String.init)) })
-        take("b_frames", model.maxBFrames.map { .scalar(Language.integer(0...$0)) })
+        take("bit_depth", model.samples.bitDepths.map { .word($0.map(String.init)) })
+        take("b_frames", model.gop.maxBFrames.map { .scalar(Language.integer(0...$0)) })
         return properties
     }
 

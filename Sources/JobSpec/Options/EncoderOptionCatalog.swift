@@ -15,13 +15,13 @@ enum EncoderOptionCatalog {
     static var lists: [String] { parameterLists.keys.sorted() }
 
     private static let encoders: [String: OptionTable] = Dictionary(
-        uniqueKeysWithValues: EncoderModel.table.filter { !$0.options.isEmpty }.map {
-            ($0.name, OptionTable($0.options.split(separator: " ")))
+        uniqueKeysWithValues: EncoderModel.table.filter { !$0.privateOptions.options.isEmpty }.map {
+            ($0.name, OptionTable($0.privateOptions.options.split(separator: " ")))
         })
 
     private static let parameterLists: [String: OptionTable] = {
         var tables: [String: OptionTable] = [:]
-        for (option, words) in EncoderModel.table.flatMap(\.parameterLists) {
+        for (option, words) in EncoderModel.table.flatMap(\.privateOptions.parameterLists) {
             tables[option] = OptionTable(words.split(separator: " "))
         }
         return tables

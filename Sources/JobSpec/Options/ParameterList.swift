@@ -34,7 +34,7 @@ enum ParameterList {
             }
             // Encoders accept both `_` and `-`.
             let plain = String(key.lowercased().map { $0 == "_" ? "-" : $0 })
-            if let owner = model.parameterKeys[plain] {
+            if let owner = model.privateOptions.parameterKeys[plain] {
                 sink.error(
                     .conflictingKeys,
                     owner.map {

@@ -71,7 +71,8 @@ public struct EncoderConfiguration: Hashable, Codable, Sendable {
     /// `sourceBitsPerPixel` is the compressed size of the source per pixel, in bits; 0 if unknown.
     package func withThreads(cores: Int, sourceBitsPerPixel: Double = 0) -> EncoderConfiguration {
         guard threads == 0, let model,
-            let suiting = model.threads(cores, sourceBitsPerPixel, value(at: model.presetOption))
+            let suiting = model.operation.threads(
+                cores, sourceBitsPerPixel, value(at: model.tuning.presetOption))
         else { return self }
         var result = self
         result.threads = suiting

@@ -17,7 +17,7 @@ package enum EncoderValidation {
         // One thread suffices, since at most one frame is encoded.
         settings.threads = 1
         settings.pass = nil
-        let needsFrame = configuration.model?.isShared == true
+        let needsFrame = configuration.model?.operation.isShared == true
         // Encoding a frame takes up to six seconds at 1920x1080; the validity of settings doesn't depend on
         // the size.
         if needsFrame {

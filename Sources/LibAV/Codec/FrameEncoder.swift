@@ -86,7 +86,7 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
     ) -> EncoderConfiguration {
         var result = configuration
         let model = configuration.model
-        if let order = model?.bottomFieldFirst, configuration.isInterlaced,
+        if let order = model?.frames.bottomFieldFirst, configuration.isInterlaced,
             configuration.fieldOrder == .bottomFirst
         {
             result.set(order.parameter, to: "1", in: order.option)
@@ -100,7 +100,7 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
             // Freed together with the context; see `free`.
             if let text { context.pointee.stats_in = av_strdup(text) }
         }
-        switch model?.passStatistics {
+        switch model?.twoPasses?.statistics {
         case .fileInParameters(let option):
             result.set("pass", to: "\(number)", in: option)
             result.set("stats", to: path, in: option)

@@ -17,11 +17,12 @@ enum SharedEncoder {
     static func serialized<Result>(
         _ context: UnsafeMutablePointer<AVCodecContext>, as name: String, _ body: () -> Result
     ) -> Result {
-        EncoderModel.named(name)?.isShared == true ? lock.withLock { _ in body() } : body()
+        EncoderModel.named(name)?.operation.isShared == true ? lock.withLock { _ in body() } : body()
     }
 
     private static func isShared(_ context: UnsafeMutablePointer<AVCodecContext>) -> Bool {
-        context.pointee.codec.flatMap { EncoderModel.named(String(cString: $0.pointee.name)) }?.isShared
+        context.pointee.codec.flatMap { EncoderModel.named(String(cString: $0.pointee.name)) }?.operation
+            .isShared
             == true
     }
 

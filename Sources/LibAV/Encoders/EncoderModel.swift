@@ -112,7 +112,166 @@ package struct EncoderModel: Sendable {
         package let parameters: String
     }
 
-    // MARK: Identity
+    /// Rate control: supported modes, their bounds, options and defaults.
+    package struct RateControl: Sendable {
+        /// Constant-quality rate control (`crf`); nil if it isn't supported.
+        package var constantQuality: ConstantQuality?
+        /// Range of `qp`; nil if it isn't supported.
+        package var qpRange: ClosedRange<Int>?
+        /// Option that sets `qp`.
+        package var qpOption = SettingOption.option("qp")
+        /// Default `qp`, if the job file sets no rate control; nil if the default rate control isn't `qp`.
+        package var defaultQP: Int?
+        /// Whether `bitrate` is supported.
+        package var acceptsBitRate = true
+        /// Whether `max_bitrate` is supported.
+        package var acceptsMaxBitRate = false
+        /// Default bit rate for a number of channels, in bits per second; nil for the encoder's own default.
+        package var defaultBitRate: @Sendable (_ channels: Int) -> Int64? = { _ in nil }
+        /// Supported bit rates at a sample rate, in bits per second; the encoder uses the nearest one. Nil if any rate is
+        /// supported.
+        package var bitRates: (@Sendable (_ sampleRate: Int32) -> [Int64])?
+        /// Range of `quality`; nil if it isn't supported.
+        package var qualities: ClosedRange<Int>?
+        /// `quality` of still images; nil for lossless encoders.
+        package var imageQuality: ImageQuality?
+        package var lossless = Lossless.never
+        /// Default rate control, as text for the printed plan.
+        package var defaultRate = ""
+    }
+
+    /// Presets and tunings.
+    package struct Tuning: Sendable {
+        /// Names of the presets; nil if there are none.
+        package var presets: [String]?
+        /// Option that sets the preset.
+        package var presetOption = SettingOption.option("preset")
+        /// The option for the ratio of speed to compression, and its values for the four steps of `VideoSettings.Speed`,
+        /// the fastest first; nil if there is no choice.
+        package var speeds: (option: SettingOption, values: [String])?
+        /// Values of `tune`; nil if it isn't supported.
+        package var tunes: [String]?
+        /// Option that sets `tune`.
+        package var tuneOption = SettingOption.option("tune")
+    }
+
+    /// Profiles and levels.
+    package struct Conformance: Sendable {
+        /// Profiles; nil if no profile can be set.
+        package var profiles: [Profile]?
+        /// Function that returns the profile that a pixel format requires; nil if the profile can be set.
+        package var profileOfFormat: (@Sendable (PixelFormat) -> String)?
+        /// Names of the levels; nil if no level can be set.
+        package var levels: [String]?
+        /// Option that sets the level.
+        package var levelOption = SettingOption.option("level")
+        /// Codec headers that contain profile and level; nil if they aren't read.
+        package var headers: Headers?
+        /// Factor between a level and its number in the headers (10: level 4.1 is 41).
+        package var levelUnit = 10.0
+    }
+
+    /// Keyframes and B-frames.
+    package struct GOP: Sendable {
+        /// Maximum number of consecutive B-frames; nil if it can't be set.
+        package var maxBFrames: Int?
+        /// Option that sets the number of B-frames.
+        package var bFramesOption = SettingOption.option("bf")
+        /// Whether the keyframe interval can be set; otherwise every frame is a keyframe.
+        package var acceptsKeyframeInterval = true
+        /// Whether the encoder writes a keyframe where one is requested for a frame, with a configuration.
+        package var honorsKeyframeRequests: @Sendable (EncoderConfiguration) -> Bool = { _ in true }
+        /// Function that returns the setting with which keyframes that are requested for single frames are random-access
+        /// points; nil if they are without it, or can't be requested.
+        package var forcedKeyframes:
+            @Sendable (EncoderConfiguration) -> (option: SettingOption, value: String)? =
+                { _ in nil }
+    }
+
+    /// Private options that job files may set.
+    package struct PrivateOptions: Sendable {
+        /// Private options that job files may set, in the notation of `OptionTable`. Options that open files,
+        /// that read or write statistics, or that correspond to a key of the job language aren't listed.
+        package var options = ""
+        /// Parameters of options that are lists (`x264-params`), by option, in the same notation.
+        package var parameterLists: [String: String] = [:]
+        /// Parameters that job files can't set in these lists, because the output would differ from the plan, with the
+        /// key of the job language to use instead. An inner nil marks parameters that only the job, its source and its
+        /// container determine.
+        package var parameterKeys = EncoderModel.commonParameterKeys
+        /// Alternative names of options, with the names that the encoder is opened with.
+        package var optionAliases: [String: String] = [:]
+    }
+
+    /// The frames that the encoder accepts, and how it codes them.
+    package struct Frames: Sendable {
+        /// Supported pixel formats by FFmpeg's names; nil for all that libavcodec reports.
+        package var pixelFormats: [String]?
+        /// Function that returns whether a pixel format can be encoded with a profile. Some formats require a container
+        /// that supports a separate alpha plane.
+        package var supports:
+            @Sendable (PixelFormat, _ profile: String?, _ supportsSeparateAlpha: Bool) -> Bool =
+                {
+                    _, _, _ in true
+                }
+        /// Pixel formats of frames that are processed together before they are encoded, as for a common palette, and the
+        /// resulting format; nil if frames are encoded individually.
+        package var composed: (frames: [String], encoded: String)?
+        /// Minimum width and height in pixels.
+        package var minimumSide = 1
+        /// Whether width and height are rounded to multiples of the chroma subsampling.
+        package var roundsToChroma = false
+        /// Coding of interlaced frames; by default, the output doesn't declare them.
+        package var fields = FieldCoding.unmarked
+        /// List option and parameter that declare bottom field first; nil if the encoder reads the order from the frames.
+        package var bottomFieldFirst: (option: String, parameter: String)?
+        /// Whether the alpha plane is stored as side data of packets, which requires support by the container.
+        package var writesSeparateAlpha = false
+        /// Whether the encoder writes closed captions in the side data of frames (CEA-608, CEA-708).
+        package var acceptsCaptions = false
+    }
+
+    /// The audio samples that the encoder accepts.
+    package struct Samples: Sendable {
+        /// Supported numbers of bits per sample; nil if they can't be set.
+        package var bitDepths: [Int]?
+        /// Channel layouts that the stream preserves; nil if it preserves all layouts that the encoder accepts.
+        package var layouts: [String]?
+        /// Whether the output begins with samples that aren't in the source (encoder delay).
+        package var hasEncoderDelay = false
+    }
+
+    /// Threads, and restrictions of encoders that are open at the same time.
+    package struct Operation: Sendable {
+        /// Whether encoders of this kind must be opened and closed one at a time, and require a frame before they are
+        /// drained; see `SharedEncoder`.
+        package var isShared = false
+        /// Whether a packet is one FLAC frame that depends on no other packet except by its number, so that several encoders
+        /// can encode a track together.
+        package var hasIndependentFLACFrames = false
+        /// Function that returns the best number of threads; nil for the encoder's choice. `bitsPerPixel` describes the
+        /// compressed source.
+        package var threads: @Sendable (_ cores: Int, _ bitsPerPixel: Double, _ preset: String?) -> Int? = {
+            _, _, _ in nil
+        }
+    }
+
+    /// Figures for the size of the output.
+    package struct Estimate: Sendable {
+        /// Approximate bits per pixel at the default rate control; nil if unknown.
+        package var bitsPerPixel: Double?
+        /// Typical size of lossless audio, as a fraction of the uncompressed size.
+        package var compression = 1.0
+    }
+
+    /// The support of two passes.
+    package struct TwoPasses: Sendable {
+        /// Presets that don't support two passes, as values of the preset's option.
+        package var presetsOfOnePass: Set<String> = []
+        /// Whether rate control counts ticks of the time base instead of frames, so that each frame must last one tick.
+        package var countsFrames = false
+        package var statistics = PassStatistics.text
+    }
 
     /// Name of the encoder in FFmpeg.
     package let name: String
@@ -128,153 +287,21 @@ package struct EncoderModel: Sendable {
     package var library: String?
     /// Required hardware; nil for software. Encoders that require hardware are used only if the job names them.
     package var requirement: Requirement?
-
-    // MARK: Rate control
-
-    /// Constant-quality rate control (`crf`); nil if it isn't supported.
-    package var constantQuality: ConstantQuality?
-    /// Range of `qp`; nil if it isn't supported.
-    package var qpRange: ClosedRange<Int>?
-    /// Option that sets `qp`.
-    package var qpOption = SettingOption.option("qp")
-    /// Default `qp`, if the job file sets no rate control; nil if the default rate control isn't `qp`.
-    package var defaultQP: Int?
-    /// Whether `bitrate` is supported.
-    package var acceptsBitRate = true
-    /// Whether `max_bitrate` is supported.
-    package var acceptsMaxBitRate = false
-    /// Default bit rate for a number of channels, in bits per second; nil for the encoder's own default.
-    package var defaultBitRate: @Sendable (_ channels: Int) -> Int64? = { _ in nil }
-    /// Supported bit rates at a sample rate, in bits per second; the encoder uses the nearest one. Nil if any rate is
-    /// supported.
-    package var bitRates: (@Sendable (_ sampleRate: Int32) -> [Int64])?
-    /// Range of `quality`; nil if it isn't supported.
-    package var qualities: ClosedRange<Int>?
-    /// `quality` of still images; nil for lossless encoders.
-    package var imageQuality: ImageQuality?
-    package var lossless = Lossless.never
-    /// Default rate control, as text for the printed plan.
-    package var defaultRate = ""
-    /// Whether two passes are supported.
-    package var supportsTwoPasses = false
-    /// Presets that don't support two passes, as values of `presetOption`.
-    package var presetsOfOnePass: Set<String> = []
-    /// Whether two-pass rate control counts ticks of the time base instead of frames, so that each frame must last
-    /// one tick.
-    package var countsFramesInTwoPasses = false
-    package var passStatistics = PassStatistics.text
-
-    // MARK: Settings
-
-    /// Names of the presets; nil if there are none.
-    package var presets: [String]?
-    /// Option that sets the preset.
-    package var presetOption = SettingOption.option("preset")
-    /// The option for the ratio of speed to compression, and its values for the four steps of `VideoSettings.Speed`,
-    /// the fastest first; nil if there is no choice.
-    package var speeds: (option: SettingOption, values: [String])?
-    /// Values of `tune`; nil if it isn't supported.
-    package var tunes: [String]?
-    /// Option that sets `tune`.
-    package var tuneOption = SettingOption.option("tune")
-    /// Profiles; nil if no profile can be set.
-    package var profiles: [Profile]?
-    /// Function that returns the profile that a pixel format requires; nil if the profile can be set.
-    package var profileOfFormat: (@Sendable (PixelFormat) -> String)?
-    /// Names of the levels; nil if no level can be set.
-    package var levels: [String]?
-    /// Option that sets the level.
-    package var levelOption = SettingOption.option("level")
-    /// Codec headers that contain profile and level; nil if they aren't read.
-    package var headers: Headers?
-    /// Factor between a level and its number in the headers (10: level 4.1 is 41).
-    package var levelUnit = 10.0
-    /// Maximum number of consecutive B-frames; nil if it can't be set.
-    package var maxBFrames: Int?
-    /// Option that sets the number of B-frames.
-    package var bFramesOption = SettingOption.option("bf")
-    /// Whether the keyframe interval can be set; otherwise every frame is a keyframe.
-    package var acceptsKeyframeInterval = true
-    /// Whether the encoder writes a keyframe where one is requested for a frame, with a configuration.
-    package var honorsKeyframeRequests: @Sendable (EncoderConfiguration) -> Bool = { _ in true }
-    /// Function that returns the setting with which keyframes that are requested for single frames are random-access
-    /// points; nil if they are without it, or can't be requested.
-    package var forcedKeyframes: @Sendable (EncoderConfiguration) -> (option: SettingOption, value: String)? =
-        { _ in nil }
     /// Settings that every configuration of the encoder contains.
     package var always: [(option: SettingOption, value: String)] = []
     /// Near-lossless settings; nil if smart cuts aren't supported with this encoder.
     package var nearLossless: NearLossless?
-
-    // MARK: Private options
-
-    /// Private options that job files may set, in the notation of `OptionTable`. Options that open files,
-    /// that read or write statistics, or that correspond to a key of the job language aren't listed.
-    package var options = ""
-    /// Parameters of options that are lists (`x264-params`), by option, in the same notation.
-    package var parameterLists: [String: String] = [:]
-    /// Parameters that job files can't set in these lists, because the output would differ from the plan, with the
-    /// key of the job language to use instead. An inner nil marks parameters that only the job, its source and its
-    /// container determine.
-    package var parameterKeys = EncoderModel.commonParameterKeys
-    /// Alternative names of options, with the names that the encoder is opened with.
-    package var optionAliases: [String: String] = [:]
-
-    // MARK: Frames
-
-    /// Supported pixel formats by FFmpeg's names; nil for all that libavcodec reports.
-    package var pixelFormats: [String]?
-    /// Function that returns whether a pixel format can be encoded with a profile. Some formats require a container
-    /// that supports a separate alpha plane.
-    package var supports: @Sendable (PixelFormat, _ profile: String?, _ supportsSeparateAlpha: Bool) -> Bool =
-        {
-            _, _, _ in true
-        }
-    /// Pixel formats of frames that are processed together before they are encoded, as for a common palette, and the
-    /// resulting format; nil if frames are encoded individually.
-    package var composed: (frames: [String], encoded: String)?
-    /// Minimum width and height in pixels.
-    package var minimumSide = 1
-    /// Whether width and height are rounded to multiples of the chroma subsampling.
-    package var roundsToChroma = false
-    /// Coding of interlaced frames; by default, the output doesn't declare them.
-    package var fields = FieldCoding.unmarked
-    /// List option and parameter that declare bottom field first; nil if the encoder reads the order from the frames.
-    package var bottomFieldFirst: (option: String, parameter: String)?
-    /// Whether the alpha plane is stored as side data of packets, which requires support by the container.
-    package var writesSeparateAlpha = false
-    /// Whether the encoder writes closed captions in the side data of frames (CEA-608, CEA-708).
-    package var acceptsCaptions = false
-
-    // MARK: Samples
-
-    /// Supported numbers of bits per sample; nil if they can't be set.
-    package var bitDepths: [Int]?
-    /// Channel layouts that the stream preserves; nil if it preserves all layouts that the encoder accepts.
-    package var layouts: [String]?
-    /// Whether the output begins with samples that aren't in the source (encoder delay).
-    package var hasEncoderDelay = false
-
-    // MARK: Operation
-
-    /// Whether encoders of this kind must be opened and closed one at a time, and require a frame before they are
-    /// drained; see `SharedEncoder`.
-    package var isShared = false
-    /// Whether a packet is one FLAC frame that depends on no other packet except by its number, so that several encoders
-    /// can encode a track together.
-    package var hasIndependentFLACFrames = false
-    /// Function that returns the best number of threads; nil for the encoder's choice. `bitsPerPixel` describes the
-    /// compressed source.
-    package var threads: @Sendable (_ cores: Int, _ bitsPerPixel: Double, _ preset: String?) -> Int? = {
-        _, _, _ in nil
-    }
-
-    // MARK: Estimates
-
-    /// Approximate bits per pixel at the default rate control; nil if unknown.
-    package var bitsPerPixel: Double?
-    /// Typical size of lossless audio, as a fraction of the uncompressed size.
-    package var compression = 1.0
+    package var rate = RateControl()
+    package var tuning = Tuning()
+    package var conformance = Conformance()
+    package var gop = GOP()
+    package var privateOptions = PrivateOptions()
+    package var frames = Frames()
+    package var samples = Samples()
+    package var operation = Operation()
+    package var estimate = Estimate()
+    /// Two passes; nil if they aren't supported.
+    package var twoPasses: TwoPasses?
 
     /// Creates a model with default values.
     package init(_ name: String, codec: String, _ mediaType: MediaType) {
@@ -286,31 +313,36 @@ package struct EncoderModel: Sendable {
     /// Returns a model of a lossless audio encoder that has the same name as its codec.
     static func losslessAudio(_ name: String) -> EncoderModel {
         var model = EncoderModel(name, codec: name, .audio)
-        model.acceptsBitRate = false
-        model.lossless = .always
-        model.defaultRate = "lossless"
+        model.rate.acceptsBitRate = false
+        model.rate.lossless = .always
+        model.rate.defaultRate = "lossless"
         return model
     }
 }
 
 extension EncoderModel {
     /// Names of the profiles; nil if no profile can be set.
-    package var profileNames: [String]? { profiles.map { $0.map(\.name) } }
+    package var profileNames: [String]? { conformance.profiles.map { $0.map(\.name) } }
     /// Range of `crf`; nil if it isn't supported.
-    package var crfRange: ClosedRange<Int>? { constantQuality.map { $0.minimum...$0.maximum } }
+    package var crfRange: ClosedRange<Int>? { rate.constantQuality.map { $0.minimum...$0.maximum } }
     /// Whether lossless encoding is supported.
-    package var canBeLossless: Bool { if case .never = lossless { false } else { true } }
+    package var canBeLossless: Bool { if case .never = rate.lossless { false } else { true } }
     /// Whether encoding is always lossless.
-    package var isLossless: Bool { if case .always = lossless { true } else { false } }
+    package var isLossless: Bool { if case .always = rate.lossless { true } else { false } }
     /// Whether the statistics of a first pass are stored in a file.
-    package var keepsStatisticsInFile: Bool { if case .text = passStatistics { false } else { true } }
+    package var keepsStatisticsInFile: Bool {
+        switch twoPasses?.statistics {
+        case .file, .fileInParameters: true
+        case .text, nil: false
+        }
+    }
 
     /// Job language keys by the encoder option that they set.
     package var keysOfOptions: [String: String] {
         let settingOptions = [
-            ("crf", constantQuality?.option), ("qp", qpOption), ("preset", presetOption),
-            ("tune", tuneOption),
-            ("level", levelOption), ("b_frames", bFramesOption),
+            ("crf", rate.constantQuality?.option), ("qp", rate.qpOption), ("preset", tuning.presetOption),
+            ("tune", tuning.tuneOption),
+            ("level", conformance.levelOption), ("b_frames", gop.bFramesOption),
         ]
         var keys: [String: String] = [:]
         for (key, option) in settingOptions { if case .option(let name)? = option { keys[name] = key } }

@@ -168,10 +168,10 @@ public struct SmartCut: Hashable, Codable, Sendable {
         configuration.isInterlaced = codec == .h264 && format.isInterlaced == true
         configuration.fieldOrder = configuration.isInterlaced ? format.fieldOrder : nil
         // Edges have few frames, so their size matters little, and slower presets would save little.
-        if let quality = encoder.model.constantQuality {
+        if let quality = encoder.model.rate.constantQuality {
             configuration.set("\(encoder.settings.crf)", at: quality.option)
         }
-        configuration.set(encoder.settings.preset, at: encoder.model.presetOption)
+        configuration.set(encoder.settings.preset, at: encoder.model.tuning.presetOption)
         return configuration
     }
 

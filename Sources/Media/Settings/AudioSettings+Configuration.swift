@@ -10,7 +10,7 @@ extension AudioSettings {
             encoder: model.name, mediaType: .audio, timeBase: Rational(1, sampleRate))
         (configuration.sampleRate, configuration.channelLayout) = (sampleRate, layout)
         configuration.sampleFormat = sampleFormat(of: encoder)
-        configuration.bitRate = bitRate ?? model.defaultBitRate(layout.channels)
+        configuration.bitRate = bitRate ?? model.rate.defaultBitRate(layout.channels)
         configuration.bitsPerSample = bitDepth
         for setting in model.always { configuration.set(setting.value, at: setting.option) }
         try checkOpened(configuration)
@@ -33,25 +33,25 @@ extension AudioSettings {
             throw .invalidSettings(
                 "`sampleRate` is \(sampleRate); expected one of \(rates) Hz for \(codec.name)")
         }
-        let layouts = model.layouts ?? encoder.layouts.map(\.description)
+        let layouts = model.samples.layouts ?? encoder.layouts.map(\.description)
         guard layouts.isEmpty || layouts.contains(layout.description) else {
             throw .invalidSettings(
                 "`layout` is \(layout); expected one of \(layouts.joined(separator: ", ")) for \(codec.name)"
             )
         }
-        guard bitRate == nil || model.acceptsBitRate else {
+        guard bitRate == nil || model.rate.acceptsBitRate else {
             throw .invalidSettings("\(codec.name) is lossless and doesn't support `bitRate`")
         }
         if let bitRate, !(1...1_000_000_000).contains(bitRate) {
             throw .invalidSettings("`bitRate` is \(bitRate); expected 1 to 1000000000 bits per second")
         }
-        if let bitRate, let rates = model.bitRates?(sampleRate), !rates.contains(bitRate) {
+        if let bitRate, let rates = model.rate.bitRates?(sampleRate), !rates.contains(bitRate) {
             throw .invalidSettings(
                 "`bitRate` is \(bitRate); expected one of \(rates.map(String.init).joined(separator: ", ")) bits per second for \(codec.name) at \(sampleRate) Hz"
             )
         }
         guard let bitDepth else { return }
-        let depths = model.bitDepths ?? []
+        let depths = model.samples.bitDepths ?? []
         guard depths.contains(bitDepth) else {
             throw .invalidSettings(
                 depths.isEmpty

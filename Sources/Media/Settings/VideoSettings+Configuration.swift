@@ -17,9 +17,11 @@ extension VideoSettings {
         configuration.frameRate = frameRate
         configuration.sampleAspectRatio = pixelAspectRatio
         configuration.color = color
-        configuration.keyframeInterval = model.acceptsKeyframeInterval ? keyframeInterval : nil
+        configuration.keyframeInterval = model.gop.acceptsKeyframeInterval ? keyframeInterval : nil
         try setRate(of: model, in: &configuration)
-        if let speeds = model.speeds { configuration.set(speeds.values[speed.rawValue], at: speeds.option) }
+        if let speeds = model.tuning.speeds {
+            configuration.set(speeds.values[speed.rawValue], at: speeds.option)
+        }
         if let proResProfile { configuration.set(proResProfile.rawValue, at: .option("profile")) }
         for setting in model.always { configuration.set(setting.value, at: setting.option) }
         return configuration
@@ -48,10 +50,10 @@ extension VideoSettings {
             (hasAlpha ? "yuva" : "yuv") + chroma.rawValue.dropFirst(3) + "p"
             + (bitDepth == 8 ? "" : "\(bitDepth)le")
         let formats =
-            model.pixelFormats?.compactMap { PixelFormat(named: $0) }
+            model.frames.pixelFormats?.compactMap { PixelFormat(named: $0) }
             ?? encoder.pixelFormats
         guard let format = PixelFormat(named: name), formats.isEmpty || formats.contains(format),
-            model.supports(format, proResProfile?.rawValue, supportsSeparateAlpha)
+            model.frames.supports(format, proResProfile?.rawValue, supportsSeparateAlpha)
         else {
             throw .invalidSettings(
                 "\(codec.name)\(proResProfile.map { " \($0.rawValue)" } ?? "") doesn't support \(bitDepth)-bit \(chroma.name)\(hasAlpha ? " with alpha" : "")"
@@ -62,13 +64,13 @@ extension VideoSettings {
 
     /// Throws if a value is out of its bounds.
     private func check(_ model: EncoderModel, _ format: PixelFormat) throws(MediaError) {
-        let sides = model.minimumSide...16_384
+        let sides = model.frames.minimumSide...16_384
         guard sides.contains(size.width), sides.contains(size.height) else {
             throw .invalidSettings(
                 "`size` is \(size); expected a width and height from \(sides.lowerBound) to \(sides.upperBound)"
             )
         }
-        let step = model.roundsToChroma ? format.chromaSubsampling : (1, 1)
+        let step = model.frames.roundsToChroma ? format.chromaSubsampling : (1, 1)
         guard size.width.isMultiple(of: step.0), size.height.isMultiple(of: step.1) else {
             throw .invalidSettings(
                 "`size` is \(size); \(codec.name) with \(chroma.name) requires a width that is a multiple of \(step.0) and a height that is a multiple of \(step.1)"
@@ -89,16 +91,18 @@ extension VideoSettings {
         of model: EncoderModel, in configuration: inout EncoderConfiguration
     ) throws(MediaError) {
         func set(quality text: String) {
-            guard let quality = model.constantQuality else { return }
+            guard let quality = model.rate.constantQuality else { return }
             configuration.set(text, at: quality.option)
             if quality.needsZeroBitRate { configuration.bitRate = 0 }
         }
         switch rateControl {
         case .standard:
-            if let quality = model.constantQuality { set(quality: "\(quality.defaultValue)") }
-            if let quantizer = model.defaultQP { configuration.set("\(quantizer)", at: model.qpOption) }
+            if let quality = model.rate.constantQuality { set(quality: "\(quality.defaultValue)") }
+            if let quantizer = model.rate.defaultQP {
+                configuration.set("\(quantizer)", at: model.rate.qpOption)
+            }
         case .crf(let value):
-            guard let quality = model.constantQuality else {
+            guard let quality = model.rate.constantQuality else {
                 throw .invalidSettings("\(codec.name) doesn't support `crf` with the encoder \(model.name)")
             }
             let range = Double(quality.minimum)...Double(quality.maximum)
@@ -110,7 +114,7 @@ extension VideoSettings {
             let thousandths = Int((value * 1000).rounded())
             set(quality: quality.isWhole ? "\(Int(value))" : "\(Double(thousandths) / 1000)")
         case .bitRate(let rate, let maximum):
-            guard model.acceptsBitRate else {
+            guard model.rate.acceptsBitRate else {
                 throw .invalidSettings("\(codec.name) doesn't support `bitRate`; the profile determines it")
             }
             let rates: ClosedRange<Int64> = 1000...1_000_000_000
@@ -119,7 +123,7 @@ extension VideoSettings {
             }
             configuration.bitRate = rate
             guard let maximum else { break }
-            guard model.acceptsMaxBitRate else {
+            guard model.rate.acceptsMaxBitRate else {
                 throw .invalidSettings(
                     "\(codec.name) doesn't support `maximum` with the encoder \(model.name)")
             }
@@ -130,7 +134,7 @@ extension VideoSettings {
             // A buffer of one second, as streaming servers expect.
             (configuration.maxBitRate, configuration.bufferSize) = (maximum, maximum)
         case .lossless:
-            guard case .set(let option, let value) = model.lossless else {
+            guard case .set(let option, let value) = model.rate.lossless else {
                 throw .invalidSettings("\(codec.name) doesn't support `lossless`")
             }
             configuration.set(value, at: option)

@@ -23,15 +23,15 @@ enum EncoderSettingsCheck {
         guard let requested = requested("profile", configuration), let model = configuration.model else {
             return nil
         }
-        if let actual = model.profileOfFormat?(configuration.pixelFormat) {
+        if let actual = model.conformance.profileOfFormat?(configuration.pixelFormat) {
             return requested == actual
                 ? nil : SettingsValidation.IgnoredSetting(setting: "profile", actual: "profile \(actual)")
         }
         // Lossless H.264 has the profile High 4:4:4 Predictive, whichever one is requested.
-        guard let expected = model.profiles?.first(where: { $0.name == requested })?.number,
+        guard let expected = model.conformance.profiles?.first(where: { $0.name == requested })?.number,
             let actual = numbers(model, extradata)?.profile, actual != expected
         else { return nil }
-        let name = model.profiles?.first { $0.number == actual }?.title ?? "profile \(actual)"
+        let name = model.conformance.profiles?.first { $0.number == actual }?.title ?? "profile \(actual)"
         return SettingsValidation.IgnoredSetting(setting: "profile", actual: name)
     }
 
@@ -39,10 +39,10 @@ enum EncoderSettingsCheck {
         _ configuration: EncoderConfiguration, _ extradata: [UInt8]
     ) -> SettingsValidation.IgnoredSetting? {
         guard let model = configuration.model,
-            let requested = configuration.value(at: model.levelOption).flatMap(Double.init),
+            let requested = configuration.value(at: model.conformance.levelOption).flatMap(Double.init),
             let actual = numbers(model, extradata)?.level
         else { return nil }
-        let level = Double(actual) / model.levelUnit
+        let level = Double(actual) / model.conformance.levelUnit
         let isSame = abs(level - requested) < 0.01 || abs(level - requested / 10) < 0.01
         return isSame ? nil : SettingsValidation.IgnoredSetting(setting: "level", actual: "level \(level)")
     }
@@ -51,7 +51,7 @@ enum EncoderSettingsCheck {
     private static func numbers(
         _ model: EncoderModel, _ extradata: [UInt8]
     ) -> (profile: UInt8, level: UInt8)? {
-        switch model.headers {
+        switch model.conformance.headers {
         case .avc:
             guard let record = AVCHeaders(extradata)?.configurationRecord, record.count > 3 else {
                 return nil
@@ -74,7 +74,7 @@ enum EncoderSettingsCheck {
         guard configuration.mediaType == .audio, let requested = configuration.bitRate, requested > 0 else {
             return nil
         }
-        let rates = configuration.model?.bitRates?(configuration.sampleRate)
+        let rates = configuration.model?.rate.bitRates?(configuration.sampleRate)
         let taken = rates?.min { abs($0 - requested) < abs($1 - requested) } ?? actual.bitRate
         guard taken > 0, taken != requested else { return nil }
         return SettingsValidation.IgnoredSetting(

@@ -166,7 +166,7 @@ struct PackagePlanner {
     private func checkKeyframeControl(_ renditions: [Rendition], _ reasons: inout Reasons) {
         for rendition in renditions where rendition.mediaType == .video {
             guard case .encode(let encoding) = rendition.track?.action,
-                encoding.encoder.model?.honorsKeyframeRequests(encoding.encoder) == false
+                encoding.encoder.model?.gop.honorsKeyframeRequests(encoding.encoder) == false
             else { continue }
             reasons.error(
                 .codecSetting,

@@ -17,7 +17,7 @@ enum SizeEstimate {
     /// Returns the size of still images, each a frame of the only track; nil if it can't be estimated.
     static func bytes(of images: ImagesPlan, of tracks: [TrackPlan]) -> Int64? {
         guard case .encode(let encoding)? = tracks.first?.action else { return nil }
-        guard let bits = encoding.encoder.model?.bitsPerPixel else { return nil }
+        guard let bits = encoding.encoder.model?.estimate.bitsPerPixel else { return nil }
         let frames = Double(images.stills.count)
         let bytes = Double(encoding.encoder.width * encoding.encoder.height) * bits / 8 * frames
         return bytes < 1e18 ? Int64(bytes) : nil
@@ -52,7 +52,7 @@ enum SizeEstimate {
             let typical = video(encoding)
             // Video with little motion needs far less than the typical rate. The source's rate indicates
             // that.
-            guard encoding.encoder.model?.constantQuality != nil, track.source.bitRate > 0 else {
+            guard encoding.encoder.model?.rate.constantQuality != nil, track.source.bitRate > 0 else {
                 return typical
             }
             return typical.map { min($0, quietest * Double(track.source.bitRate)) }
@@ -66,7 +66,7 @@ enum SizeEstimate {
         let encoder = encoding.encoder
         let samples = Double(encoder.sampleRate) * Double(encoder.channelLayout?.channels ?? 2)
         if let model = encoder.model, model.isLossless {
-            return samples * Double(encoder.sampleFormat.bytesPerSample * 8) * model.compression
+            return samples * Double(encoder.sampleFormat.bytesPerSample * 8) * model.estimate.compression
         }
         return 64_000 * Double(encoder.channelLayout?.channels ?? 2)
     }
@@ -76,8 +76,8 @@ enum SizeEstimate {
     private static func video(_ encoding: TrackPlan.Encoding) -> Double? {
         let encoder = encoding.encoder
         let pixels = Double(encoder.width * encoder.height) * (encoder.frameRate?.double ?? 25)
-        guard let model = encoder.model, let bits = model.bitsPerPixel else { return nil }
-        guard let quality = model.constantQuality else { return pixels * bits }
+        guard let model = encoder.model, let bits = model.estimate.bitsPerPixel else { return nil }
+        guard let quality = model.rate.constantQuality else { return pixels * bits }
         let crf = encoder.value(at: quality.option).flatMap(Double.init) ?? Double(quality.defaultValue)
         let steps = crf - Double(quality.defaultValue)
         return pixels * bits * (1 / exponent(steps / quality.stepsPerHalf))

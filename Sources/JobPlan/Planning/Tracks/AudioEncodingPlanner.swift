@@ -53,7 +53,7 @@ struct AudioEncodingPlanner {
         } else if let quality = spec.quality {
             configuration.quality = quality.value
             note("quality", Thousandths.text(quality.value), at: quality.range)
-        } else if let bitRate = spec.codec.value.defaultBitRate(layout.channels) {
+        } else if let bitRate = spec.codec.value.rate.defaultBitRate(layout.channels) {
             configuration.bitRate = bitRate
             note("bitrate", "\(bitRate)", .default)
         }
@@ -67,7 +67,7 @@ struct AudioEncodingPlanner {
                 ?? (layout == track.channelLayout ? .source : .default))
         for option in spec.options { note(option.name.value, option.value.value, at: option.name.range) }
         let chain = filters()
-        if codec.hasEncoderDelay, !container.hidesBeginning(ofCodec: codec.name) {
+        if codec.samples.hasEncoderDelay, !container.hidesBeginning(ofCodec: codec.name) {
             reasons.note(
                 "\(container.name) can't mark the delay of \(encoder.name): the output begins with some milliseconds of silence"
             )
@@ -78,7 +78,7 @@ struct AudioEncodingPlanner {
                 "\(container.name) can't store the channel layout \(layout) for \(codec.name): players assume \(other)"
             )
         }
-        if codec.isLossless, let most = codec.bitDepths?.max(), spec.bitDepth == nil,
+        if codec.isLossless, let most = codec.samples.bitDepths?.max(), spec.bitDepth == nil,
             CodecNames.bitsPerSample(of: track.codec) > most
         {
             reasons.note("\(track.codec) is reduced to \(most) bits, the maximum of \(encoder.name)")

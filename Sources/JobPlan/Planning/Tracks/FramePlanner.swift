@@ -47,7 +47,7 @@ struct FramePlanner {
     private var losesFields: Bool {
         if track.isInterlaced { return false }
         if spec.codec.value.isStill { return true }
-        guard spec.codec.value.fields == .coded, !spec.codec.value.isLossless else { return false }
+        guard spec.codec.value.frames.fields == .coded, !spec.codec.value.isLossless else { return false }
         if case .lossless? = spec.rateControl?.value { return false }
         return true
     }

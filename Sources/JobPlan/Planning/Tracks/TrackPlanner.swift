@@ -406,7 +406,7 @@ struct TrackPlanner {
         var hasAlpha = track.hasSeparateAlpha
         if case .encode(let encoding) = action {
             hasAlpha =
-                encoding.encoder.model?.writesSeparateAlpha == true
+                encoding.encoder.model?.frames.writesSeparateAlpha == true
                 && encoding.encoder.pixelFormat.hasAlpha
         }
         let planner = TrackTagPlanner(

@@ -97,7 +97,9 @@ extension VideoEncodingPlanner {
             reasons.note(
                 "fields are mixed: interlaced frames are scaled from \(source) to \(size) as progressive ones"
             )
-        } else if prepared.isInterlaced, spec.codec.value.fields == .unmarked || !prepared.settings.isEmpty {
+        } else if prepared.isInterlaced,
+            spec.codec.value.frames.fields == .unmarked || !prepared.settings.isEmpty
+        {
             reasons.note(
                 "interlaced frames are encoded as progressive ones by \(spec.codec.value.name)")
         }
@@ -105,7 +107,7 @@ extension VideoEncodingPlanner {
         // run.
         if let rate = spec.frameRate?.value, let own = track.frameRate,
             Int64(rate.num) * Int64(own.den) < Int64(own.num) * Int64(rate.den),
-            spec.codec.value.acceptsCaptions,
+            spec.codec.value.frames.acceptsCaptions,
             BitstreamTraits.of(track.codec).carriesCaptions
         {
             reasons.note("closed captions of dropped frames are lost, if there are any")

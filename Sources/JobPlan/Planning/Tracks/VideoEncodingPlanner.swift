@@ -46,13 +46,14 @@ struct VideoEncodingPlanner {
         var configuration = EncoderConfiguration(encoder: encoder.name, mediaType: .video, timeBase: timeBase)
         configuration.width = size.width
         configuration.height = size.height
-        configuration.pixelFormat = codec.composed.flatMap { PixelFormat(named: $0.encoded) } ?? format
+        configuration.pixelFormat = codec.frames.composed.flatMap { PixelFormat(named: $0.encoded) } ?? format
         configuration.frameRate = spec.frameRate?.value ?? track.frameRate
         configuration.sampleAspectRatio = aspect(source: source, target: size)
         targetColor = targetColor(in: format, size: size)
         configuration.color = targetColor
-        if prepared.isInterlaced, prepared.settings.isEmpty, size == source, codec.fields != .unmarked {
-            configuration.isInterlaced = codec.fields == .coded
+        if prepared.isInterlaced, prepared.settings.isEmpty, size == source, codec.frames.fields != .unmarked
+        {
+            configuration.isInterlaced = codec.frames.fields == .coded
             configuration.fieldOrder = track.fieldOrder
         }
         configuration.keyframeInterval = keyframeInterval
@@ -126,7 +127,7 @@ struct VideoEncodingPlanner {
     private var timeBase: Rational {
         if let rate = spec.frameRate?.value {
             // The last frame ends at the end of the range, unless the encoder counts whole frames.
-            let countsFrames = spec.codec.value.countsFramesInTwoPasses && spec.passes?.value == 2
+            let countsFrames = spec.codec.value.twoPasses?.countsFrames == true && spec.passes?.value == 2
             guard !ranges.isEmpty, !countsFrames else { return rate.inverted }
             return AssetReader.videoTick(timeBase: rate.inverted, timeZero: .zero, ranges: ranges)
         }
@@ -143,7 +144,7 @@ struct VideoEncodingPlanner {
         {
             return plain
         }
-        let taken = spec.codec.value.composed?.frames.compactMap { PixelFormat(named: $0) }
+        let taken = spec.codec.value.frames.composed?.frames.compactMap { PixelFormat(named: $0) }
         let formats = (taken ?? accepted).filter { format in
             if let matrix = spec.color?.matrix?.value, spec.color?.isForHighRangeAlone == false,
                 (matrix == "gbr") != format.isRGB
@@ -156,7 +157,8 @@ struct VideoEncodingPlanner {
             {
                 return false
             }
-            return spec.codec.value.supports(format, spec.profile?.value, container.supportsSeparateAlpha)
+            return spec.codec.value.frames.supports(
+                format, spec.profile?.value, container.supportsSeparateAlpha)
         }
         return track.pixelFormat.nearest(of: formats) ?? formats.first ?? track.pixelFormat
     }
@@ -166,7 +168,7 @@ struct VideoEncodingPlanner {
     /// for odd sides of the source. `inner` is the size of the frame itself if padding or cropping changes
     /// its aspect ratio.
     private func size(format: PixelFormat) -> (size: PixelSize, inner: PixelSize?) {
-        let step = spec.codec.value.roundsToChroma ? format.chromaSubsampling : (1, 1)
+        let step = spec.codec.value.frames.roundsToChroma ? format.chromaSubsampling : (1, 1)
         func down(_ value: Int, _ unit: Int) -> Int { max(unit, value / unit * unit) }
         let (width, height) = (Double(max(1, prepared.size.width)), Double(max(1, prepared.size.height)))
         let whole = PixelSize(
@@ -315,13 +317,13 @@ struct VideoEncodingPlanner {
     private mutating func rate(into configuration: inout EncoderConfiguration) {
         let codec = spec.codec.value
         func setQuality(_ text: String) {
-            guard let quality = codec.constantQuality else { return }
+            guard let quality = codec.rate.constantQuality else { return }
             configuration.set(text, at: quality.option)
             if quality.needsZeroBitRate { configuration.bitRate = 0 }
         }
         func setStillQuality(_ value: Int) {
             guard let quality = codec.stillQuality else { return }
-            configuration.set("\(quality.step(value))", at: codec.qpOption)
+            configuration.set("\(quality.step(value))", at: codec.rate.qpOption)
         }
         switch spec.rateControl?.value {
         case .crf(let value):
@@ -329,7 +331,7 @@ struct VideoEncodingPlanner {
             setQuality(text)
             note("crf", text, at: spec.rateControl?.range)
         case .qp(let value):
-            configuration.set("\(value)", at: codec.qpOption)
+            configuration.set("\(value)", at: codec.rate.qpOption)
             note("qp", "\(value)", at: spec.rateControl?.range)
         case .quality(let value):
             setStillQuality(value)
@@ -338,15 +340,17 @@ struct VideoEncodingPlanner {
             configuration.bitRate = value
             note("bitrate", "\(value)", at: spec.rateControl?.range)
         case .lossless:
-            if case .set(let key, let value) = codec.lossless { configuration.set(value, at: key) }
+            if case .set(let key, let value) = codec.rate.lossless { configuration.set(value, at: key) }
             note("lossless", "true", at: spec.rateControl?.range)
         case nil where codec.stillQuality != nil:
             setStillQuality(codec.stillQuality?.defaultValue ?? 0)
             note("quality", "\(codec.stillQuality?.defaultValue ?? 0)", .default)
         case nil:
-            if let quality = codec.constantQuality { setQuality("\(quality.defaultValue)") }
-            if let quantizer = codec.defaultQP { configuration.set("\(quantizer)", at: codec.qpOption) }
-            note("rate control", codec.defaultRate, .default)
+            if let quality = codec.rate.constantQuality { setQuality("\(quality.defaultValue)") }
+            if let quantizer = codec.rate.defaultQP {
+                configuration.set("\(quantizer)", at: codec.rate.qpOption)
+            }
+            note("rate control", codec.rate.defaultRate, .default)
         }
         if let maximum = spec.maxBitRate {
             configuration.maxBitRate = maximum.value
@@ -359,11 +363,11 @@ struct VideoEncodingPlanner {
     }
     private mutating func choices(into configuration: inout EncoderConfiguration) {
         let codec = spec.codec.value
-        if let preset = spec.preset?.value { configuration.set(preset, at: codec.presetOption) }
+        if let preset = spec.preset?.value { configuration.set(preset, at: codec.tuning.presetOption) }
         if let profile = spec.profile?.value { configuration.set(profile, at: .option("profile")) }
-        if let tune = spec.tune?.value { configuration.set(tune, at: codec.tuneOption) }
-        if let frames = spec.bFrames?.value { configuration.set("\(frames)", at: codec.bFramesOption) }
-        if let level = spec.level?.value { configuration.set(level, at: codec.levelOption) }
+        if let tune = spec.tune?.value { configuration.set(tune, at: codec.tuning.tuneOption) }
+        if let frames = spec.bFrames?.value { configuration.set("\(frames)", at: codec.gop.bFramesOption) }
+        if let level = spec.level?.value { configuration.set(level, at: codec.conformance.levelOption) }
         for option in spec.options {
             guard let parameters = option.parameters else {
                 configuration.set(option.value.value, at: .option(option.name.value))

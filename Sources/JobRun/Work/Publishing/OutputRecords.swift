@@ -42,7 +42,7 @@ extension DestinationPath.Mark {
     /// Returns the mark of an output's file; nil if the mark belongs to another part, which was moved to this path.
     package static func of(_ task: OutputTask) -> DestinationPath.Mark? {
         task.output.destination.flatMap { DestinationPath.mark(at: $0) }.flatMap {
-            OutputTask.part(of: $0.job) == task.part ? $0 : nil
+            OutputName($0.job).part == task.part ? $0 : nil
         }
     }
 

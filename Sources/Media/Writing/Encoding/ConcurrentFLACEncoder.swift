@@ -90,7 +90,7 @@ final class ConcurrentFLACEncoder {
     ) throws(AVError) {
         let lanes = min(configuration.threads > 0 ? configuration.threads : processors, Self.maxLanes)
         let format = configuration.sampleFormat
-        guard lanes > 1, configuration.model?.hasIndependentFLACFrames == true, !format.isPlanar,
+        guard lanes > 1, configuration.model?.operation.hasIndependentFLACFrames == true, !format.isPlanar,
             let header = FLACStreamInfo(parameters.extradata),
             (header.bitsPerSample, format.bytesPerSample) == (16, 2)
                 || (header.bitsPerSample, format.bytesPerSample) == (24, 4)

@@ -62,7 +62,7 @@ struct EncoderOpening {
                 width: configuration.width, height: configuration.height)
             if !configuration.pixelFormat.isFullRangeByName { completed.color.range = color.range ?? "tv" }
         }
-        if boundaries != nil, let (option, value) = configuration.model?.forcedKeyframes(configuration) {
+        if boundaries != nil, let (option, value) = configuration.model?.gop.forcedKeyframes(configuration) {
             completed.set(value, at: option)
         }
         return completed

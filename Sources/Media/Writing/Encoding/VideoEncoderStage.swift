@@ -43,7 +43,7 @@ final class VideoEncoderStage: InputStage {
         range = isFedByReader || configuration.pixelFormat.isRGB ? nil : configuration.color.range ?? "tv"
         matrix = isFedByReader || configuration.pixelFormat.isRGB ? nil : configuration.color.matrix
         self.encoder = encoder
-        acceptsCaptions = configuration.model?.acceptsCaptions == true
+        acceptsCaptions = configuration.model?.frames.acceptsCaptions == true
         frameFormat = (configuration.width, configuration.height, configuration.pixelFormat)
         plainFormat = configuration.pixelFormat.withoutRangeByName
         converter = EncoderFormatConverter(configuration, scaling: scaling)

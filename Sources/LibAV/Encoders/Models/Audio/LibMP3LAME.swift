@@ -3,9 +3,9 @@ extension EncoderModel {
     static let lame: EncoderModel = {
         var model = EncoderModel("libmp3lame", codec: "mp3", .audio)
         model.library = "libmp3lame."
-        model.defaultRate = "128k"
-        model.defaultBitRate = { _ in 128_000 }
-        model.bitRates = { rate in
+        model.rate.defaultRate = "128k"
+        model.rate.defaultBitRate = { _ in 128_000 }
+        model.rate.bitRates = { rate in
             let rates: [Int64] =
                 rate >= 32_000
                 ? [32, 40, 48, 56, 64, 80, 96, 112, 128, 160, 192, 224, 256, 320]
@@ -14,9 +14,9 @@ extension EncoderModel {
                     : [8, 16, 24, 32, 40, 48, 56, 64]
             return rates.map { $0 * 1000 }
         }
-        model.qualities = 0...9
-        model.hasEncoderDelay = true
-        model.options = "reservoir joint_stereo abr"
+        model.rate.qualities = 0...9
+        model.samples.hasEncoderDelay = true
+        model.privateOptions.options = "reservoir joint_stereo abr"
         return model
     }()
 }

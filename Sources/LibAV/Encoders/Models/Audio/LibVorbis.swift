@@ -3,11 +3,11 @@ extension EncoderModel {
     static let vorbis: EncoderModel = {
         var model = EncoderModel("libvorbis", codec: "vorbis", .audio)
         model.library = "libvorbisenc."
-        model.defaultRate = "by quality"
-        model.qualities = -1...10
+        model.rate.defaultRate = "by quality"
+        model.rate.qualities = -1...10
         // The bitstream stores only the number of channels, which implies the layout.
-        model.layouts = ["mono", "stereo", "3.0", "quad", "5.0", "5.1", "6.1", "7.1"]
-        model.options = "iblock"
+        model.samples.layouts = ["mono", "stereo", "3.0", "quad", "5.0", "5.1", "6.1", "7.1"]
+        model.privateOptions.options = "iblock"
         return model
     }()
 }

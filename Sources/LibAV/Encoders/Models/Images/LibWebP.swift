@@ -3,13 +3,13 @@ extension EncoderModel {
     static let webp: EncoderModel = {
         var model = EncoderModel("libwebp", codec: "webp", .video)
         model.purposes = [.stillImages]
-        model.acceptsKeyframeInterval = false
-        model.acceptsBitRate = false
-        model.imageQuality = ImageQuality(defaultValue: 80) { $0 }
-        model.qpOption = .option("quality")
-        model.bitsPerPixel = 0.5
+        model.gop.acceptsKeyframeInterval = false
+        model.rate.acceptsBitRate = false
+        model.rate.imageQuality = ImageQuality(defaultValue: 80) { $0 }
+        model.rate.qpOption = .option("quality")
+        model.estimate.bitsPerPixel = 0.5
         // libwebp converts colors to the matrix that its decoders assume.
-        model.supports = { format, _, _ in format.isRGB }
+        model.frames.supports = { format, _, _ in format.isRGB }
         return model
     }()
 }

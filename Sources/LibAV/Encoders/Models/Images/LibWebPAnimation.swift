@@ -3,12 +3,12 @@ extension EncoderModel {
     static let animatedWebP: EncoderModel = {
         var model = EncoderModel("libwebp_anim", codec: "webp", .video)
         model.purposes = [.animations]
-        model.acceptsKeyframeInterval = false
-        model.acceptsBitRate = false
-        model.imageQuality = ImageQuality(defaultValue: 80) { $0 }
-        model.qpOption = .option("quality")
-        model.bitsPerPixel = 0.4
-        model.supports = { format, _, _ in format.isRGB }
+        model.gop.acceptsKeyframeInterval = false
+        model.rate.acceptsBitRate = false
+        model.rate.imageQuality = ImageQuality(defaultValue: 80) { $0 }
+        model.rate.qpOption = .option("quality")
+        model.estimate.bitsPerPixel = 0.4
+        model.frames.supports = { format, _, _ in format.isRGB }
         return model
     }()
 }

@@ -2,12 +2,12 @@ extension EncoderModel {
     /// libavcodec's FFV1 encoder.
     static let ffv1: EncoderModel = {
         var model = EncoderModel("ffv1", codec: "ffv1", .video)
-        model.acceptsBitRate = false
-        model.lossless = .always
-        model.defaultRate = "lossless"
-        model.bitsPerPixel = 6
-        model.fields = .marked
-        model.options = "slicecrc coder context"
+        model.rate.acceptsBitRate = false
+        model.rate.lossless = .always
+        model.rate.defaultRate = "lossless"
+        model.estimate.bitsPerPixel = 6
+        model.frames.fields = .marked
+        model.privateOptions.options = "slicecrc coder context"
         return model
     }()
 }

@@ -3,23 +3,23 @@ extension EncoderModel {
     static let h264VAAPI: EncoderModel = {
         var model = EncoderModel("h264_vaapi", codec: "h264", .video)
         model.requirement = .deviceFrames("vaapi")
-        model.qpRange = 1...52
-        model.defaultQP = 23
-        model.acceptsMaxBitRate = true
-        model.defaultRate = "qp 23"
-        model.bitsPerPixel = 0.1
-        model.profiles =
+        model.rate.qpRange = 1...52
+        model.rate.defaultQP = 23
+        model.rate.acceptsMaxBitRate = true
+        model.rate.defaultRate = "qp 23"
+        model.estimate.bitsPerPixel = 0.1
+        model.conformance.profiles =
             [Profile(name: "constrained_baseline", hasBFrames: false)]
             + ["main", "high"].map { Profile(name: $0) }
-        model.levels = [
+        model.conformance.levels = [
             "1", "1.1", "1.2", "1.3", "2", "2.1", "2.2", "3", "3.1", "3.2", "4", "4.1", "4.2", "5", "5.1",
             "5.2",
             "6", "6.1", "6.2",
         ]
-        model.maxBFrames = 7
-        model.roundsToChroma = true
-        model.pixelFormats = ["nv12"]
-        model.options = "low_power b_depth quality coder aud"
+        model.gop.maxBFrames = 7
+        model.frames.roundsToChroma = true
+        model.frames.pixelFormats = ["nv12"]
+        model.privateOptions.options = "low_power b_depth quality coder aud"
         return model
     }()
 }

@@ -4,20 +4,19 @@ extension EncoderModel {
         var model = EncoderModel("libaom-av1", codec: "av1", .video)
         model.aliases = ["libaom", "aom"]
         model.library = "libaom."
-        model.constantQuality = ConstantQuality(
+        model.rate.constantQuality = ConstantQuality(
             maximum: 63, defaultValue: 32, stepsPerHalf: 9, isWhole: true, needsZeroBitRate: true)
-        model.lossless = .set(.entry("lossless", of: "aom-params"), to: "1")
-        model.defaultRate = "crf 32"
-        model.bitsPerPixel = 0.04
-        model.presets = (0...8).map(String.init)
-        model.speeds = (.option("cpu-used"), ["8", "6", "4", "2"])
-        model.presetOption = .option("cpu-used")
-        model.tunes = ["psnr", "ssim"]
-        model.supportsTwoPasses = true
+        model.rate.lossless = .set(.entry("lossless", of: "aom-params"), to: "1")
+        model.rate.defaultRate = "crf 32"
+        model.estimate.bitsPerPixel = 0.04
+        model.tuning.presets = (0...8).map(String.init)
+        model.tuning.speeds = (.option("cpu-used"), ["8", "6", "4", "2"])
+        model.tuning.presetOption = .option("cpu-used")
+        model.tuning.tunes = ["psnr", "ssim"]
         // Like libvpx, libaom distributes bits by ticks of its time base, not by frames.
-        model.countsFramesInTwoPasses = true
-        model.roundsToChroma = true
-        model.options = """
+        model.twoPasses = TwoPasses(countsFrames: true)
+        model.frames.roundsToChroma = true
+        model.privateOptions.options = """
             auto-alt-ref lag-in-frames arnr-max-frames arnr-strength aq-mode error-resilience static-thresh \
             drop-threshold denoise-noise-level denoise-block-size undershoot-pct overshoot-pct minsection-pct \
             maxsection-pct frame-parallel tiles tile-columns tile-rows row-mt enable-cdef enable-global-motion \

@@ -4,11 +4,11 @@ extension EncoderModel {
         var model = EncoderModel("libopenh264", codec: "h264", .video)
         model.aliases = ["openh264"]
         model.library = "libopenh264."
-        model.defaultRate = "the encoder's own"
-        model.bitsPerPixel = 0.1
-        model.profiles = ["constrained_baseline", "main", "high"].map { Profile(name: $0) }
-        model.roundsToChroma = true
-        model.options = "loopfilter slices cabac allow_skip_frames coder"
+        model.rate.defaultRate = "the encoder's own"
+        model.estimate.bitsPerPixel = 0.1
+        model.conformance.profiles = ["constrained_baseline", "main", "high"].map { Profile(name: $0) }
+        model.frames.roundsToChroma = true
+        model.privateOptions.options = "loopfilter slices cabac allow_skip_frames coder"
         return model
     }()
 }

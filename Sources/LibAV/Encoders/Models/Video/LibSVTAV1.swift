@@ -4,21 +4,23 @@ extension EncoderModel {
         var model = EncoderModel("libsvtav1", codec: "av1", .video)
         model.aliases = ["svtav1", "svt-av1"]
         model.library = "libSvtAv1Enc."
-        model.constantQuality = ConstantQuality(maximum: 63, defaultValue: 35, stepsPerHalf: 9, isWhole: true)
-        model.qpRange = 0...63
-        model.defaultRate = "crf 35"
-        model.bitsPerPixel = 0.04
-        model.presets = (0...13).map(String.init)
-        model.speeds = (.option("preset"), ["12", "10", "8", "5"])
-        model.minimumSide = 64
-        model.roundsToChroma = true
-        model.isShared = true
-        model.honorsKeyframeRequests = { $0.bitRate == nil }
-        model.forcedKeyframes = { configuration in
+        model.rate.constantQuality = ConstantQuality(
+            maximum: 63, defaultValue: 35, stepsPerHalf: 9, isWhole: true)
+        model.rate.qpRange = 0...63
+        model.rate.defaultRate = "crf 35"
+        model.estimate.bitsPerPixel = 0.04
+        model.tuning.presets = (0...13).map(String.init)
+        model.tuning.speeds = (.option("preset"), ["12", "10", "8", "5"])
+        model.frames.minimumSide = 64
+        model.frames.roundsToChroma = true
+        model.operation.isShared = true
+        model.gop.honorsKeyframeRequests = { $0.bitRate == nil }
+        model.gop.forcedKeyframes = { configuration in
             configuration.bitRate == nil ? (.entry("enable-force-key-frames", of: "svtav1-params"), "1") : nil
         }
-        model.options = "svtav1-params hielevel la_depth tier sc_detection tile_columns tile_rows"
-        model.parameterLists = [
+        model.privateOptions.options =
+            "svtav1-params hielevel la_depth tier sc_detection tile_columns tile_rows"
+        model.privateOptions.parameterLists = [
             "svtav1-params": """
             aq-mode:i bias-pct:i buf-initial-sz:i buf-optimal-sz:i buf-sz:i chroma-sample-position:w \
             content-light:2 enable-cdef:i enable-dlf:i enable-hdr:b enable-mfmv:i \

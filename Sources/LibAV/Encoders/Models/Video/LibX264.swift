@@ -4,15 +4,15 @@ extension EncoderModel {
         var model = EncoderModel("libx264", codec: "h264", .video)
         model.aliases = ["x264"]
         model.library = "libx264."
-        model.constantQuality = ConstantQuality(maximum: 51, defaultValue: 23, stepsPerHalf: 6)
-        model.qpRange = 0...51
-        model.acceptsMaxBitRate = true
-        model.lossless = .set(.option("qp"), to: "0")
-        model.defaultRate = "crf 23"
-        model.bitsPerPixel = 0.08
-        model.presets = x26xPresets
-        model.speeds = (.option("preset"), ["ultrafast", "veryfast", "medium", "slow"])
-        model.profiles = [
+        model.rate.constantQuality = ConstantQuality(maximum: 51, defaultValue: 23, stepsPerHalf: 6)
+        model.rate.qpRange = 0...51
+        model.rate.acceptsMaxBitRate = true
+        model.rate.lossless = .set(.option("qp"), to: "0")
+        model.rate.defaultRate = "crf 23"
+        model.estimate.bitsPerPixel = 0.08
+        model.tuning.presets = x26xPresets
+        model.tuning.speeds = (.option("preset"), ["ultrafast", "veryfast", "medium", "slow"])
+        model.conformance.profiles = [
             Profile(name: "baseline", number: 66, title: "Constrained Baseline", hasBFrames: false),
             Profile(name: "main", number: 77, title: "Main"),
             Profile(name: "high", number: 100, title: "High"),
@@ -20,39 +20,38 @@ extension EncoderModel {
             Profile(name: "high422", number: 122, title: "High 4:2:2"),
             Profile(name: "high444", number: 244, title: "High 4:4:4 Predictive"),
         ]
-        model.levels = [
+        model.conformance.levels = [
             "1", "1b", "1.1", "1.2", "1.3", "2", "2.1", "2.2", "3", "3.1", "3.2", "4", "4.1", "4.2", "5",
             "5.1", "5.2", "6", "6.1", "6.2",
         ]
-        model.headers = .avc
-        model.tunes = [
+        model.conformance.headers = .avc
+        model.tuning.tunes = [
             "film", "animation", "grain", "stillimage", "psnr", "ssim", "fastdecode", "zerolatency",
         ]
-        model.maxBFrames = 16
-        model.supportsTwoPasses = true
-        model.passStatistics = .file(option: "stats")
-        model.fields = .coded
-        model.bottomFieldFirst = ("x264-params", "bff")
-        model.roundsToChroma = true
-        model.acceptsCaptions = true
+        model.gop.maxBFrames = 16
+        model.twoPasses = TwoPasses(statistics: .file(option: "stats"))
+        model.frames.fields = .coded
+        model.frames.bottomFieldFirst = ("x264-params", "bff")
+        model.frames.roundsToChroma = true
+        model.frames.acceptsCaptions = true
         model.nearLossless = NearLossless(crf: 12, preset: "veryfast", parameters: "x264-params")
         // The ultrafast preset is at least as fast as decoding, which runs concurrently: with one thread per core,
         // frame threads wait less for each other than with x264's default of 1.5 per core. Measured on two cores,
         // seconds with one, two and three threads: 1.82, 1.82, 1.83 at 0.02 bits per pixel; 2.57, 2.40, 2.32 at 0.25;
         // 3.11, 2.75, 2.64 at 1. If decoding is expensive, and for slower presets, x264's default is best.
-        model.threads = { cores, bitsPerPixel, preset in
+        model.operation.threads = { cores, bitsPerPixel, preset in
             bitsPerPixel < 0.75 && preset == "ultrafast" ? max(1, cores) : nil
         }
-        model.forcedKeyframes = { _ in (.option("forced-idr"), "1") }
-        model.options = """
+        model.gop.forcedKeyframes = { _ in (.option("forced-idr"), "1") }
+        model.privateOptions.options = """
             x264-params fastfirstpass a53cc crf_max aq-mode aq-strength psy psy-rd:n rc-lookahead \
             weightb weightp wpredp:i ssim intra-refresh bluray-compat b-bias b-pyramid mixed-refs 8x8dct \
             fast-pskip aud mbtree deblock:n cplxblur partitions:w direct-pred slice-max-size nal-hrd \
             avcintra-class me_method/motion-est forced-idr coder b_strategy chromaoffset sc_threshold \
             noise_reduction udu_sei
             """
-        model.optionAliases = ["x264opts": "x264-params", "x264_opts": "x264-params"]
-        model.parameterLists = [
+        model.privateOptions.optionAliases = ["x264opts": "x264-params", "x264_opts": "x264-params"]
+        model.privateOptions.parameterLists = [
             "x264-params": """
             8x8dct:b analyse:w partitions:w aq-mode:i aq-strength:d aud:b b-adapt:i b-bias:i b-pyramid:w \
             bluray-compat:b cabac:b chroma-me:b chroma-qp-offset:i constrained-intra:b cplxblur:d \

@@ -4,15 +4,15 @@ extension EncoderModel {
         var model = EncoderModel("libx265", codec: "hevc", .video)
         model.aliases = ["x265"]
         model.library = "libx265."
-        model.constantQuality = ConstantQuality(maximum: 51, defaultValue: 28, stepsPerHalf: 6)
-        model.qpRange = 0...51
-        model.acceptsMaxBitRate = true
-        model.lossless = .set(.entry("lossless", of: "x265-params"), to: "1")
-        model.defaultRate = "crf 28"
-        model.bitsPerPixel = 0.05
-        model.presets = x26xPresets
-        model.speeds = (.option("preset"), ["ultrafast", "veryfast", "medium", "slow"])
-        model.profiles =
+        model.rate.constantQuality = ConstantQuality(maximum: 51, defaultValue: 28, stepsPerHalf: 6)
+        model.rate.qpRange = 0...51
+        model.rate.acceptsMaxBitRate = true
+        model.rate.lossless = .set(.entry("lossless", of: "x265-params"), to: "1")
+        model.rate.defaultRate = "crf 28"
+        model.estimate.bitsPerPixel = 0.05
+        model.tuning.presets = x26xPresets
+        model.tuning.speeds = (.option("preset"), ["ultrafast", "veryfast", "medium", "slow"])
+        model.conformance.profiles =
             [
                 Profile(name: "main", number: 1, title: "Main"),
                 Profile(name: "main10", number: 2, title: "Main 10"),
@@ -20,22 +20,23 @@ extension EncoderModel {
             + ["main12", "main422-10", "main444-8", "main444-10"].map {
                 Profile(name: $0, number: 4, title: "a range extension")
             }
-        model.levels = ["1", "2", "2.1", "3", "3.1", "4", "4.1", "5", "5.1", "5.2", "6", "6.1", "6.2"]
-        model.levelOption = .entry("level-idc", of: "x265-params")
-        model.headers = .hevc
-        model.levelUnit = 30
-        model.tunes = ["psnr", "ssim", "grain", "zerolatency", "fastdecode", "animation"]
-        model.maxBFrames = 16
-        model.bFramesOption = .entry("bframes", of: "x265-params")
+        model.conformance.levels = [
+            "1", "2", "2.1", "3", "3.1", "4", "4.1", "5", "5.1", "5.2", "6", "6.1", "6.2",
+        ]
+        model.conformance.levelOption = .entry("level-idc", of: "x265-params")
+        model.conformance.headers = .hevc
+        model.conformance.levelUnit = 30
+        model.tuning.tunes = ["psnr", "ssim", "grain", "zerolatency", "fastdecode", "animation"]
+        model.gop.maxBFrames = 16
+        model.gop.bFramesOption = .entry("bframes", of: "x265-params")
         // With its default log level, x265 prints to the terminal.
         model.always = [(.entry("log-level", of: "x265-params"), "error")]
-        model.supportsTwoPasses = true
-        model.passStatistics = .fileInParameters(option: "x265-params")
-        model.roundsToChroma = true
+        model.twoPasses = TwoPasses(statistics: .fileInParameters(option: "x265-params"))
+        model.frames.roundsToChroma = true
         model.nearLossless = NearLossless(crf: 12, preset: "veryfast", parameters: "x265-params")
-        model.forcedKeyframes = { _ in (.option("forced-idr"), "1") }
-        model.options = "x265-params forced-idr udu_sei"
-        model.parameterLists = [
+        model.gop.forcedKeyframes = { _ in (.option("forced-idr"), "1") }
+        model.privateOptions.options = "x265-params forced-idr udu_sei"
+        model.privateOptions.parameterLists = [
             "x265-params": """
             amp:b aq-mode:i aq-motion:b aq-strength:d aud:b b-adapt:i b-intra:b b-pyramid:b bframe-bias:i \
             cbqpoffs:i chromaloc:i const-vbv:b constrained-intra:b cplxblur:d crf-max:d crf-min:d \
