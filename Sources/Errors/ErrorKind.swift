@@ -50,6 +50,8 @@ public enum ErrorKind: String, Codable, Hashable, Sendable, CaseIterable {
 
     /// A call at the wrong time, or with an argument that is not allowed.
     case misuse
+    /// An argument that the call doesn't accept, such as a range outside the asset. It may come from the user.
+    case invalidArgument
     /// No data was processed for longer than the time limit.
     case stalled
     /// The work was cancelled. Such calls throw `CancellationError`, whose kind is this one.
@@ -88,8 +90,7 @@ extension ErrorKind {
         case .stalled: "Append samples to the inputs that the message names, or mark them as finished."
         case .notFound, .notReadable, .accessDenied, .networkFailed, .unsupportedFormat, .sourceChanged,
             .limitExceeded, .noSuchTrack, .noSamples, .sizeLimitExceeded, .encodingFailed, .invalidSettings,
-            .misuse,
-            .cancelled, .outOfMemory, .invalidJobFile, .expectationNotMet, .failed:
+            .misuse, .invalidArgument, .cancelled, .outOfMemory, .invalidJobFile, .expectationNotMet, .failed:
             nil
         }
     }

@@ -245,7 +245,8 @@ public final class ExportSession: Sendable {
         if let composition = settings.videoComposition {
             try check("videoComposition", .video)
             if case .composition = asset.source {
-                throw MediaError.misuse("`videoComposition` doesn't apply to an asset that is a composition")
+                throw MediaError.invalidArgument(
+                    "`videoComposition` doesn't apply to an asset that is a composition")
             }
             _ = try AssetReaderVideoCompositionOutput(tracks: tracks, videoComposition: composition)
         }
@@ -265,7 +266,7 @@ public final class ExportSession: Sendable {
     }
 
     private func perform(_ url: URL, _ container: ContainerType?) async throws -> ExportResult {
-        guard url.isFileURL else { throw MediaError.misuse("the URL must be a file URL") }
+        guard url.isFileURL else { throw MediaError.invalidArgument("the URL must be a file URL") }
         if TemporaryFile.fingerprint(path: url.path) != nil {
             throw ExportError(.destinationExists, "the destination exists: \(url.path)")
         }

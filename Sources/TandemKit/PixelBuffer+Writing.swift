@@ -11,7 +11,7 @@ extension PixelBuffer {
     /// complete or absent.
     /// - Throws: `ExportError` if the format is unknown, `PublishingError` if the file exists.
     public func write(to url: URL, quality: Int? = nil) throws {
-        guard url.isFileURL else { throw MediaError.misuse("the URL must be a file URL") }
+        guard url.isFileURL else { throw MediaError.invalidArgument("the URL must be a file URL") }
         guard let type = ContainerType.stillImage(forExtension: url.pathExtension),
             let codec = CodecCatalog.imageCodec(type.name), let encoder = codec.availableEncoder
         else {

@@ -143,19 +143,19 @@ import Testing
         await check(.passthrough, .invalidSettings) { $0.videoComposition = Self.composition }
         await check(.passthrough, .invalidSettings) { $0.audioMix = Self.mix }
         await check(.m4a, .invalidSettings) { $0.videoComposition = Self.composition }
-        await check(.low, .misuse) {
+        await check(.low, .invalidArgument) {
             $0.videoComposition = VideoComposition(inputs: [.init(track: 2)], canvas: Self.canvas)
         }
-        await check(.low, .misuse) {
+        await check(.low, .invalidArgument) {
             $0.videoComposition = VideoComposition(inputs: [], canvas: Self.canvas)
         }
         for size in [PixelSize(width: 0, height: 2), PixelSize(width: .max, height: 2)] {
-            await check(.low, .misuse) {
+            await check(.low, .invalidArgument) {
                 $0.videoComposition = VideoComposition(
                     inputs: [.init(track: 0)], canvas: Canvas(size: size, frameRate: Rational(25, 1)))
             }
         }
-        await check(.low, .misuse) {
+        await check(.low, .invalidArgument) {
             $0.audioMix = AudioMix(
                 inputs: [.init(track: 0, volume: .full)], sampleRate: 48_000, layout: .mono)
         }

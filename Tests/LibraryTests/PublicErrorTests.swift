@@ -119,7 +119,8 @@ import Testing
             case .exportThatIsTooLarge: .sizeLimitExceeded
             case .exportOfARangePastTheEnd, .imageQuality: .invalidSettings
             case .missingEncoder: .encoderNotAvailable
-            case .secondStart, .bufferSize, .waveformResolution: .misuse
+            case .secondStart: .misuse
+            case .bufferSize, .waveformResolution: .invalidArgument
             case .jobFile: .invalidJobFile
             case .cancelledGenerator, .cancelledExport: .cancelled
             case .missingTrack: .noSuchTrack

@@ -33,7 +33,7 @@ import Testing
             try body()
             return "no error"
         } catch {
-            #expect(ErrorKind(error) == .misuse)
+            #expect(ErrorKind(error) == .invalidArgument)
             return "\(error)"
         }
     }

@@ -4,7 +4,7 @@ internal import LibAV
 extension AssetLoader {
     /// Loads a sequence. The first image determines the track's format; others are converted to it.
     func contents(of sequence: ImageSequence) throws -> AssetContents {
-        guard sequence.isValid else { throw MediaError.misuse("the image sequence is invalid") }
+        guard sequence.isValid else { throw MediaError.invalidArgument("the image sequence is invalid") }
         let path = sequence.files[0]
         let image = try load(.file(path), timing: .fast)
         guard image.container.hasSuffix("_pipe"), image.tracks.count == 1,

@@ -71,7 +71,7 @@ public struct FormatDescription: Sendable {
     /// Creates a description of compressed video (`CMVideoFormatDescriptionCreate`), for a writer input that receives
     /// packets from outside an asset. `codec` is libavcodec's name, `headers` the extradata as containers store it
     /// (`avcC`, `hvcC`).
-    /// - Throws: `MediaError.misuse` for an unknown video codec or an invalid size.
+    /// - Throws: `MediaError.invalidArgument` for an unknown video codec or an invalid size.
     public static func video(
         codec: String, size: PixelSize, pixelFormat: PixelFormat = .yuv420p, headers: [UInt8] = []
     ) throws -> FormatDescription {
@@ -81,13 +81,13 @@ public struct FormatDescription: Sendable {
                 extradata: headers)
             return FormatDescription(parameters, pixelAspectRatio: nil, cleanAperture: nil)
         } catch {
-            throw MediaError.misuse("\(error)")
+            throw MediaError.invalidArgument("\(error)")
         }
     }
 
     /// Creates a description of compressed audio (`CMAudioFormatDescriptionCreate`). `samplesPerPacket` is 0 if it
     /// varies.
-    /// - Throws: `MediaError.misuse` for an unknown audio codec or an invalid format.
+    /// - Throws: `MediaError.invalidArgument` for an unknown audio codec or an invalid format.
     public static func audio(
         codec: String, sampleRate: Int32, layout: ChannelLayout, sampleFormat: SampleFormat,
         samplesPerPacket: Int = 0, headers: [UInt8] = []
@@ -98,7 +98,7 @@ public struct FormatDescription: Sendable {
                 codec: codec, format: audioFormat, frameSize: samplesPerPacket, extradata: headers)
             return FormatDescription(parameters, pixelAspectRatio: nil, cleanAperture: nil)
         } catch {
-            throw MediaError.misuse("\(error)")
+            throw MediaError.invalidArgument("\(error)")
         }
     }
 

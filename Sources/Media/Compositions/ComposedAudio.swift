@@ -44,7 +44,7 @@ final class ComposedAudio: FrameStream {
     /// Creates a mixer whose first sample is the one at `time`.
     init(_ composition: Composition, from time: MediaTime, opener: CompositionOpener) throws {
         guard composition.isValid, let audioFormat = composition.audioFormat else {
-            throw MediaError.misuse("the composition has no audio, or is invalid")
+            throw MediaError.invalidArgument("the composition has no audio, or is invalid")
         }
         format = audioFormat.mixed
         let unit = Rational(1, audioFormat.sampleRate)

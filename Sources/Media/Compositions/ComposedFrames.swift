@@ -34,7 +34,7 @@ final class ComposedFrames: FrameStream {
     /// Creates a renderer whose first frame is the one at `time`.
     init(_ composition: Composition, from time: MediaTime, opener: CompositionOpener) throws {
         guard composition.isValid, let canvas = composition.canvas else {
-            throw MediaError.misuse("the composition has no video, or is invalid")
+            throw MediaError.invalidArgument("the composition has no video, or is invalid")
         }
         self.canvas = canvas
         self.opener = opener

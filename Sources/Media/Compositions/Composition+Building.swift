@@ -12,7 +12,7 @@ extension Composition {
     ///   - join: the transition from the previous clip while they overlap.
     ///   - overlap: duration of the overlap with the previous clip.
     ///   - fit: scaling mode of the frames on the canvas.
-    /// - Throws: `MediaError.misuse` for an asset that is a composition, for a range outside the asset, and for an
+    /// - Throws: `MediaError.invalidArgument` for an asset that is a composition, for a range outside the asset, and for an
     ///   overlap that isn't shorter than both clips; `MediaError.noTrack` for an asset without video and audio.
     public mutating func append(
         _ asset: Asset, timeRange: TimeRange? = nil, join: JoinKind = .dissolve, overlap: MediaTime = .zero,
@@ -23,9 +23,11 @@ extension Composition {
     }
 
     /// Extends the composition by a gap of black frames and silence (`insertEmptyTimeRange`).
-    /// - Throws: `MediaError.misuse` if the length isn't greater than 0.
+    /// - Throws: `MediaError.invalidArgument` if the length isn't greater than 0.
     public mutating func appendGap(_ length: MediaTime) throws {
-        guard length > .zero else { throw MediaError.misuse("the duration of a gap must be greater than 0") }
+        guard length > .zero else {
+            throw MediaError.invalidArgument("the duration of a gap must be greater than 0")
+        }
         duration = duration + length
     }
 
@@ -44,7 +46,7 @@ extension Composition {
         let range = timeRange ?? TimeRange(start: .zero, duration: contents.duration)
         let length = min(range.duration, duration - start)
         guard range.duration > .zero, start >= .zero, length > .zero else {
-            throw MediaError.misuse(
+            throw MediaError.invalidArgument(
                 "audio must begin before the end of the composition, with a duration greater than 0")
         }
         let source = index(of: try CompositionSource(asset.source))
@@ -70,7 +72,7 @@ extension Composition {
     ) throws {
         let range = timeRange ?? TimeRange(start: .zero, duration: contents.duration)
         guard range.start >= .zero, range.duration > .zero, range.end <= contents.duration else {
-            throw MediaError.misuse("the range is outside the asset")
+            throw MediaError.invalidArgument("the range is outside the asset")
         }
         let video = contents.tracks.first { $0.mediaType == .video && !$0.isAttachedPicture }
         let audioTrack = contents.tracks.first { $0.mediaType == .audio }
@@ -85,7 +87,7 @@ extension Composition {
         if let audioTrack { setAudioFormat(of: audioTrack) }
         let longest = clips.last.map(\.placement.timeRange.duration) ?? .zero
         guard overlap >= .zero, overlap == .zero || overlap < range.duration && overlap < longest else {
-            throw MediaError.misuse("the overlap must be shorter than each of the two assets")
+            throw MediaError.invalidArgument("the overlap must be shorter than each of the two assets")
         }
         let sourceIndex = index(of: source)
         let shown = TimeRange(start: duration - overlap, duration: range.duration)

@@ -3,9 +3,9 @@ internal import LibAV
 extension Composition {
     /// Returns the contents of an asset of the composition: at most one video track, at most one audio track, and any number of subtitle tracks.
     /// They follow from the composition alone; no source is opened.
-    /// - Throws: `MediaError.misuse` if the composition is invalid, `AVError` for a format that FFmpeg doesn't support.
+    /// - Throws: `MediaError.invalidArgument` if the composition is invalid, `AVError` for a format that FFmpeg doesn't support.
     package func contents() throws -> AssetContents {
-        guard isValid else { throw MediaError.misuse("the composition is invalid") }
+        guard isValid else { throw MediaError.invalidArgument("the composition is invalid") }
         var tracks: [AssetTrack] = []
         func add(_ stream: StreamInfo) {
             tracks.append(

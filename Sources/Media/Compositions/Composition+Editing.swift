@@ -9,7 +9,7 @@ extension Composition {
     ///   - timeRange: the part of the asset; nil for all of it.
     ///   - time: the position at which the part starts.
     ///   - fit: scaling mode of the frames on the canvas.
-    /// - Throws: `MediaError.misuse` for a time outside the composition or within a transition, and the errors of
+    /// - Throws: `MediaError.invalidArgument` for a time outside the composition or within a transition, and the errors of
     ///   `append`.
     public mutating func insert(
         _ asset: Asset, timeRange: TimeRange? = nil, at time: MediaTime, fit: FrameFit = .contain
@@ -21,7 +21,7 @@ extension Composition {
     }
 
     /// Inserts a gap of black frames and silence; everything after its start moves back (`insertEmptyTimeRange(_:)`).
-    /// - Throws: `MediaError.misuse` for a start outside the composition or within a transition, and for an empty
+    /// - Throws: `MediaError.invalidArgument` for a start outside the composition or within a transition, and for an empty
     ///   range.
     public mutating func insertGap(_ range: TimeRange) throws {
         var (edited, rest) = try divided(at: range.start)
@@ -31,14 +31,14 @@ extension Composition {
     }
 
     /// Removes a range; everything after it moves forward (`removeTimeRange(_:)`).
-    /// - Throws: `MediaError.misuse` for a range outside the composition, for the whole composition, and for a range
+    /// - Throws: `MediaError.invalidArgument` for a range outside the composition, for the whole composition, and for a range
     ///   that begins or ends within a transition.
     public mutating func remove(_ range: TimeRange) throws {
         try check(range)
         var edited = try part(TimeRange(start: .zero, end: range.start))
         try edited.append(part(TimeRange(start: range.end, end: duration)))
         guard edited.duration > .zero else {
-            throw MediaError.misuse("the edited composition would be empty")
+            throw MediaError.invalidArgument("the edited composition would be empty")
         }
         edited.subtitles.removeAll(where: \.clips.isEmpty)
         self = edited
@@ -46,12 +46,12 @@ extension Composition {
 
     /// Changes the duration of a range by playing it faster or slower; audio keeps its pitch
     /// (`scaleTimeRange(_:toDuration:)`).
-    /// - Throws: `MediaError.misuse` for a range that `remove` rejects, for repeated audio or burned-in subtitles in
+    /// - Throws: `MediaError.invalidArgument` for a range that `remove` rejects, for repeated audio or burned-in subtitles in
     ///   the range, and if the speed of a clip would be below 0.01 or above 100.
     public mutating func scale(_ range: TimeRange, to length: MediaTime) throws {
         try check(range)
         guard length > .zero else {
-            throw MediaError.misuse("the duration of the range must be greater than 0")
+            throw MediaError.invalidArgument("the duration of the range must be greater than 0")
         }
         var edited = try part(TimeRange(start: .zero, end: range.start))
         try edited.append(part(range).scaled(to: length))
@@ -63,13 +63,13 @@ extension Composition {
 
     private func check(_ range: TimeRange) throws {
         guard range.start >= .zero, range.duration > .zero, range.end <= duration else {
-            throw MediaError.misuse("the range is outside the composition")
+            throw MediaError.invalidArgument("the range is outside the composition")
         }
     }
 
     private func divided(at time: MediaTime) throws -> (Composition, Composition) {
         guard time >= .zero, time <= duration else {
-            throw MediaError.misuse("the time is outside the composition")
+            throw MediaError.invalidArgument("the time is outside the composition")
         }
         return try (
             part(TimeRange(start: .zero, end: time)), part(TimeRange(start: time, end: duration))
@@ -86,7 +86,7 @@ extension Composition {
             let isDivided =
                 range.start >= begin && range.start < end || range.end > begin && range.end <= end
             if range.duration > .zero, isDivided {
-                throw MediaError.misuse("a composition can't be divided within a join")
+                throw MediaError.invalidArgument("a composition can't be divided within a join")
             }
         }
         part.clips = clips.compactMap { clip in
@@ -116,7 +116,7 @@ extension Composition {
         for (index, clip) in audio.enumerated() {
             let pieces = clip.part(range)
             guard pieces.count < 2 || !keys.contains(index) else {
-                throw MediaError.misuse(
+                throw MediaError.invalidArgument(
                     "a repeated audio item that other items duck under can't be split inside a repetition")
             }
             if !pieces.isEmpty { newIndices[index] = clips.count }
@@ -174,7 +174,7 @@ extension Composition {
         for index in layers.indices { scaled.layers[index] = try layers[index].scaled(scale) }
         for index in audio.indices {
             guard !audio[index].isRepeated else {
-                throw MediaError.misuse("the speed of repeated audio can't be changed")
+                throw MediaError.invalidArgument("the speed of repeated audio can't be changed")
             }
             scaled.audio[index].placement.timeRange.scale(scale)
             scaled.audio[index].volume.scale(scale)
@@ -186,7 +186,7 @@ extension Composition {
         }
         for index in chapters.indices { scaled.chapters[index].timeRange.scale(scale) }
         guard (scaled.clips.map(\.placement) + scaled.audio.map(\.placement)).allSatisfy(\.isPlayable) else {
-            throw MediaError.misuse("the speed of a clip must be from 0.01 to 100")
+            throw MediaError.invalidArgument("the speed of a clip must be from 0.01 to 100")
         }
         return scaled
     }
@@ -276,7 +276,7 @@ extension Layer {
         case .text: break
         case .subtitles:
             guard timeRange.start >= range.start else {
-                throw MediaError.misuse("subtitles that are drawn into frames can't be divided")
+                throw MediaError.invalidArgument("subtitles that are drawn into frames can't be divided")
             }
         }
         return part
@@ -301,12 +301,13 @@ extension Layer {
         case .frames(var placement, let rectangle, let settings):
             placement.timeRange.scale(scale)
             guard placement.isPlayable else {
-                throw MediaError.misuse("the speed of a layer must be from 0.01 to 100")
+                throw MediaError.invalidArgument("the speed of a layer must be from 0.01 to 100")
             }
             scaled.content = .frames(placement, in: rectangle, settings: settings)
         case .text: break
         case .subtitles:
-            throw MediaError.misuse("the speed of subtitles that are drawn into frames can't be changed")
+            throw MediaError.invalidArgument(
+                "the speed of subtitles that are drawn into frames can't be changed")
         }
         return scaled
     }

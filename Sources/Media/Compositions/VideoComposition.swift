@@ -60,7 +60,7 @@ public struct VideoComposition: Codable, Hashable, Sendable {
             let wanted = input.timeRange ?? own
             let range = TimeRange(start: max(own.start, wanted.start), end: min(own.end, wanted.end))
             guard range.start >= .zero, range.duration > .zero else {
-                throw MediaError.misuse("track \(input.track) has no frame at the requested time")
+                throw MediaError.invalidArgument("track \(input.track) has no frame at the requested time")
             }
             let placement = ClipPlacement(
                 source: 0, track: input.track, sourceRange: range, timeRange: range)
@@ -91,7 +91,7 @@ public struct VideoComposition: Codable, Hashable, Sendable {
         // The path is a placeholder; the reader sets the source.
         let contents = try composition(of: .file("/"), tracks).contents()
         guard let track = contents.tracks.first else {
-            throw MediaError.misuse("the composition is invalid")
+            throw MediaError.invalidArgument("the composition is invalid")
         }
         return track
     }
@@ -101,11 +101,13 @@ public struct VideoComposition: Codable, Hashable, Sendable {
     package func description(of known: [TrackDescription]) throws -> TrackDescription {
         let tracks = try inputs.map { input in
             guard let track = known.first(where: { $0.index == input.track }) else {
-                throw MediaError.misuse("track \(input.track) doesn't exist, or is not video")
+                throw MediaError.invalidArgument("track \(input.track) doesn't exist, or is not video")
             }
             return track
         }
-        guard let first = tracks.first else { throw MediaError.misuse("a composition requires a track") }
+        guard let first = tracks.first else {
+            throw MediaError.invalidArgument("a composition requires a track")
+        }
         var description = try composedTrack(of: tracks).description
         (description.index, description.id) = (first.index, first.id)
         (description.language, description.title, description.tags) = (
@@ -123,13 +125,13 @@ extension Composition {
 
 extension CompositionSource {
     /// Converts an asset's source.
-    /// - Throws: `MediaError.misuse` for a composition, which can't be part of another one.
+    /// - Throws: `MediaError.invalidArgument` for a composition, which can't be part of another one.
     init(_ source: Asset.Source) throws {
         switch source {
         case .file(let path): self = .file(path)
         case .pattern(let pattern): self = .pattern(pattern)
         case .images(let sequence): self = .images(sequence)
-        case .composition: throw MediaError.misuse("a composition can't be part of another one")
+        case .composition: throw MediaError.invalidArgument("a composition can't be part of another one")
         }
     }
 }

@@ -35,7 +35,7 @@ package final class StillImageEncoder {
     ) throws -> Result {
         // The encoder reads the number of rows and columns for which it was opened, regardless of the frame's size.
         guard frame.width == width, frame.height == height, frame.pixelFormat == format else {
-            throw MediaError.misuse(
+            throw MediaError.invalidArgument(
                 "the image is \(frame.width)x\(frame.height) \(frame.pixelFormat) instead of \(width)x\(height) \(format)"
             )
         }

@@ -40,6 +40,6 @@ package final class StillImageSheet {
         } catch {
             throw MediaError.encoding(track: .part(.sheet), error)
         }
-        throw MediaError.misuse("the sheet has no images")
+        throw MediaError.invalidArgument("the sheet has no images")
     }
 }

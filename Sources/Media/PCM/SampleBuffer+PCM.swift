@@ -14,14 +14,14 @@ extension SampleBuffer {
 
     /// Calls `body` with the samples of all channels, interleaved, without a copy: those of the first sample position
     /// first. Bounds are checked, and the samples are valid only during the call.
-    /// - Throws: `MediaError.misuse` if the samples have another type, if the channels are in separate planes, or for
+    /// - Throws: `MediaError.invalidArgument` if the samples have another type, if the channels are in separate planes, or for
     ///   packets and video; and the errors of `body`.
     public borrowing func withSamples<Sample: AudioSample, R>(
         of type: Sample.Type, _ body: (Span<Sample>) throws -> R
     ) throws -> R {
         let format = try audioFormat(of: type)
         guard !format.sampleFormat.isPlanar || format.layout.channels == 1 else {
-            throw MediaError.misuse(
+            throw MediaError.invalidArgument(
                 "the \(format.layout.channels) channels are in separate planes (\(format.sampleFormat)); read each with `withSamples(of:channel:)`, or set the output's sample format to \(Sample.sampleFormat)"
             )
         }
@@ -30,7 +30,7 @@ extension SampleBuffer {
 
     /// Calls `body` with the samples of one channel, without a copy. Bounds are checked, and the samples are valid only
     /// during the call.
-    /// - Throws: `MediaError.misuse` if the samples have another type, if several channels are interleaved, if there is
+    /// - Throws: `MediaError.invalidArgument` if the samples have another type, if several channels are interleaved, if there is
     ///   no such channel, or for packets and video; and the errors of `body`.
     public borrowing func withSamples<Sample: AudioSample, R>(
         of type: Sample.Type, channel: Int, _ body: (Span<Sample>) throws -> R
@@ -38,10 +38,11 @@ extension SampleBuffer {
         let format = try audioFormat(of: type)
         let channels = format.layout.channels
         guard (0..<channels).contains(channel) else {
-            throw MediaError.misuse("`channel` is \(channel); expected less than \(channels), and at least 0")
+            throw MediaError.invalidArgument(
+                "`channel` is \(channel); expected less than \(channels), and at least 0")
         }
         guard format.sampleFormat.isPlanar || channels == 1 else {
-            throw MediaError.misuse(
+            throw MediaError.invalidArgument(
                 "the \(channels) channels are interleaved (\(format.sampleFormat)); read them with `withSamples(of:)`, or set the output's sample format to a planar one"
             )
         }
@@ -49,7 +50,7 @@ extension SampleBuffer {
     }
 
     /// Returns a copy of the samples, with the channels interleaved, from either arrangement.
-    /// - Throws: `MediaError.misuse` if the samples have another type, or for packets and video.
+    /// - Throws: `MediaError.invalidArgument` if the samples have another type, or for packets and video.
     public borrowing func interleavedSamples<Sample: AudioSample>(of type: Sample.Type) throws -> [Sample] {
         let format = try audioFormat(of: type)
         let channels = format.layout.channels
@@ -60,7 +61,7 @@ extension SampleBuffer {
     }
 
     /// Returns a copy of the samples of each channel, from either arrangement.
-    /// - Throws: `MediaError.misuse` if the samples have another type, or for packets and video.
+    /// - Throws: `MediaError.invalidArgument` if the samples have another type, or for packets and video.
     public borrowing func planarSamples<Sample: AudioSample>(of type: Sample.Type) throws -> [[Sample]] {
         let format = try audioFormat(of: type)
         let channels = format.layout.channels
@@ -80,7 +81,7 @@ extension SampleBuffer {
     }
 
     /// Creates a block of audio from interleaved samples. It begins at the sample position nearest to `time`.
-    /// - Throws: `MediaError.misuse` if the samples aren't those of whole sample positions, or there are none.
+    /// - Throws: `MediaError.invalidArgument` if the samples aren't those of whole sample positions, or there are none.
     public init<Sample: AudioSample>(
         interleaved samples: [Sample], layout: ChannelLayout, sampleRate: Int32, at time: MediaTime
     ) throws {
@@ -95,13 +96,13 @@ extension SampleBuffer {
     }
 
     /// Creates a block of audio from the samples of each channel; they are stored interleaved.
-    /// - Throws: `MediaError.misuse` if the number of channels or their lengths differ, or there are no samples.
+    /// - Throws: `MediaError.invalidArgument` if the number of channels or their lengths differ, or there are no samples.
     public init<Sample: AudioSample>(
         planar channels: [[Sample]], layout: ChannelLayout, sampleRate: Int32, at time: MediaTime
     ) throws {
         let length = channels.first?.count ?? 0
         guard channels.count == layout.channels, channels.allSatisfy({ $0.count == length }) else {
-            throw MediaError.misuse(
+            throw MediaError.invalidArgument(
                 "\(channels.count) channels of \(channels.map(\.count)) samples; expected \(layout.channels) channels of equal lengths"
             )
         }
@@ -131,7 +132,7 @@ extension SampleBuffer {
         guard sampleRate > 0, layout.channels > 0, samples > 0, samples % layout.channels == 0,
             samples / layout.channels <= 1 << 24
         else {
-            throw .misuse(
+            throw .invalidArgument(
                 "\(samples) samples of \(layout.channels) channels at \(sampleRate) Hz are not a valid audio buffer"
             )
         }
@@ -141,10 +142,10 @@ extension SampleBuffer {
     /// Returns the format if the samples have the type.
     private func audioFormat<Sample: AudioSample>(of type: Sample.Type) throws(MediaError) -> AudioFormat {
         guard let format = audioFormat, sampleCount > 0 else {
-            throw .misuse("the sample contains no decoded audio")
+            throw .invalidArgument("the sample contains no decoded audio")
         }
         guard format.sampleFormat.interleaved == Sample.sampleFormat else {
-            throw .misuse(
+            throw .invalidArgument(
                 "the samples are \(format.sampleFormat), not \(Sample.self); set the output's sample format to \(Sample.sampleFormat), or read another type"
             )
         }
@@ -162,7 +163,7 @@ extension SampleBuffer {
             }
         }
         guard case let value?? = result else {
-            throw MediaError.misuse("the sample contains no decoded audio")
+            throw MediaError.invalidArgument("the sample contains no decoded audio")
         }
         return value
     }

@@ -18,7 +18,7 @@ final class KLVFraming: PacketStage {
     private func framed(_ packet: borrowing Packet) throws -> Packet {
         let size = packet.size
         guard size <= Int(UInt16.max) else {
-            throw MediaError.misuse(
+            throw MediaError.invalidArgument(
                 "\(track): an access unit of metadata has at most 65535 bytes, not \(size)")
         }
         // Metadata service 0, sequence number; one complete cell that is a random-access point; size.

@@ -20,7 +20,7 @@ public final class AssetWriterInputPixelBufferAdaptor: Sendable {
     /// pool's buffers; nil for the encoder's. Buffers in other formats and of other sizes are converted.
     public init(input: AssetWriterInput, pixelFormat: PixelFormat? = nil) throws {
         guard input.mediaType == .video, case .encode(let settings) = input.settings else {
-            throw MediaError.misuse("pixel buffers require a video input that encodes")
+            throw MediaError.invalidArgument("pixel buffers require a video input that encodes")
         }
         self.input = input
         timeBase = settings.timeBase

@@ -47,7 +47,7 @@ final class LastFrame: Sendable {
 
     private static func check(_ time: Int64, after last: Int64?, _ timeBase: Rational) throws(MediaError) {
         guard let last, time <= last else { return }
-        throw MediaError.misuse(
+        throw MediaError.invalidArgument(
             "times must increase: a buffer at \(MediaTime(ticks: time, timeBase: timeBase)) s follows one at \(MediaTime(ticks: last, timeBase: timeBase)) s"
         )
     }

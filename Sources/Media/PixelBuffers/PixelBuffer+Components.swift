@@ -11,12 +11,12 @@ extension Float: PixelComponent {}
 /// the call.
 extension PixelBuffer {
     /// Returns the memory layout of a plane.
-    /// - Throws: `MediaError.misuse` if there is no such plane.
+    /// - Throws: `MediaError.invalidArgument` if there is no such plane.
     public func layout(ofPlane index: Int) throws -> FramePlane { try withPlane(index) { _, plane in plane } }
 
     /// Calls `body` for each row of a plane from top to bottom, with its components: one for each pixel of a plane of
     /// gray or of a single component, several for packed pixels.
-    /// - Throws: `MediaError.misuse` if there is no such plane, or if its components have another type: `UInt8` for at
+    /// - Throws: `MediaError.invalidArgument` if there is no such plane, or if its components have another type: `UInt8` for at
     ///   most 8 bits, `UInt16` for at most 16, `Float` for floating point; and the errors of `body`.
     public func withRows<Component: PixelComponent>(
         ofPlane index: Int, as type: Component.Type, _ body: (_ row: Int, Span<Component>) throws -> Void
@@ -67,11 +67,11 @@ extension PixelBuffer {
 
     private func check<Component: PixelComponent>(_ type: Component.Type) throws(MediaError) {
         guard let size = pixelFormat.componentSize else {
-            throw .misuse(
+            throw .invalidArgument(
                 "\(pixelFormat) has no separate components; use `withPlane`, or another pixel format")
         }
         guard size == MemoryLayout<Component>.size else {
-            throw .misuse(
+            throw .invalidArgument(
                 "the components of \(pixelFormat) are \(size == 1 ? "UInt8" : size == 2 ? "UInt16" : "Float"), not \(Component.self)"
             )
         }

@@ -9,7 +9,7 @@ public final class PixelBuffer: Sendable {
     private let frame: Frame
     private let isShared: Atomic<Bool>
 
-    /// Creates a buffer with undefined contents. Throws `MediaError.misuse` for an invalid size, and for hardware and
+    /// Creates a buffer with undefined contents. Throws `MediaError.invalidArgument` for an invalid size, and for hardware and
     /// palette formats.
     public convenience init(pixelFormat: PixelFormat, width: Int, height: Int) throws {
         self.init(owning: try FramePool(pixelFormat, width, height).frame())
@@ -40,7 +40,7 @@ public final class PixelBuffer: Sendable {
     public var planeCount: Int { frame.planeCount }
 
     /// Calls `body` with a plane's bytes (`CVPixelBufferGetBaseAddressOfPlane`), which are valid only during the
-    /// call. Throws `MediaError.misuse` if there is no such plane.
+    /// call. Throws `MediaError.invalidArgument` if there is no such plane.
     public func withPlane<R>(
         _ index: Int, _ body: (UnsafeRawBufferPointer, FramePlane) throws -> R
     ) throws -> R {
@@ -63,7 +63,7 @@ public final class PixelBuffer: Sendable {
     }
 
     private func missing(_ index: Int) -> MediaError {
-        MediaError.misuse("\(pixelFormat) has \(planeCount) planes, no plane \(index)")
+        MediaError.invalidArgument("\(pixelFormat) has \(planeCount) planes, no plane \(index)")
     }
 
     /// Returns a reference to the frame without making the buffer read-only.
@@ -77,12 +77,12 @@ public final class PixelBuffer: Sendable {
 }
 
 extension FramePool {
-    /// Creates a pool; throws `MediaError.misuse` for an invalid size or format.
+    /// Creates a pool; throws `MediaError.invalidArgument` for an invalid size or format.
     convenience init(_ format: PixelFormat, _ width: Int, _ height: Int) throws {
         do throws(AVError) {
             try self.init(format: format, width: width, height: height)
         } catch {
-            throw MediaError.misuse(
+            throw MediaError.invalidArgument(
                 "a pixel buffer of \(width)x\(height) \(format) can't be allocated: \(error)")
         }
     }

@@ -5,7 +5,7 @@ public import LibAV
 public final class PixelBufferPool: Sendable {
     private let frames: FramePool
 
-    /// Creates a pool. Throws `MediaError.misuse` for an unsupported size or format.
+    /// Creates a pool. Throws `MediaError.invalidArgument` for an unsupported size or format.
     public init(pixelFormat: PixelFormat, width: Int, height: Int) throws {
         frames = try FramePool(pixelFormat, width, height)
     }

@@ -81,8 +81,9 @@ public final class AssetReader: @unchecked Sendable {
         problem(adding: output) == nil
     }
 
-    /// Adds an output. Throws `MediaError.misuse` if reading has started, if the output belongs to a reader, or if its
-    /// track isn't one of the asset's.
+    /// Adds an output.
+    /// - Throws: `MediaError.misuse` if reading has started, or if the output belongs to a reader;
+    ///   `MediaError.invalidArgument` if its track isn't one of the asset's.
     public func add(_ output: AssetReaderOutput) throws {
         if let problem = problem(adding: output) { throw problem }
         try output.attach()
@@ -94,7 +95,7 @@ public final class AssetReader: @unchecked Sendable {
         if output.isAttached { return .misuse("the output already belongs to a reader") }
         let known = Set(contents.tracks.map(\.index))
         guard output.tracks.allSatisfy({ known.contains($0.index) }) else {
-            return .misuse("the track doesn't belong to the asset")
+            return .invalidArgument("the track doesn't belong to the asset")
         }
         return nil
     }
@@ -136,7 +137,7 @@ public final class AssetReader: @unchecked Sendable {
         do {
             if let playbackRate {
                 guard playbackRate > 0.001, playbackRate < 1000 else {
-                    throw MediaError.misuse("the rate must be between 0.001 and 1000")
+                    throw MediaError.invalidArgument("the rate must be between 0.001 and 1000")
                 }
                 let pace = PlaybackPace(rate: playbackRate, from: extent.outputRange?.start ?? .zero)
                 for output in outputs { output.pace = pace }

@@ -15,7 +15,7 @@ public final class AssetReaderVideoCompositionOutput: AssetReaderOutput, @unchec
     ///   - tracks: tracks of one asset; only the composition's tracks are read.
     ///   - videoComposition: canvas, and position of each track on it.
     ///   - settings: conversion of the composed frames.
-    /// - Throws: `MediaError.misuse` for a composition without tracks, with a track that is not among `tracks` or has
+    /// - Throws: `MediaError.invalidArgument` for a composition without tracks, with a track that is not among `tracks` or has
     ///   no video, or with invalid values.
     public init(
         tracks: [AssetTrack], videoComposition: VideoComposition,
@@ -24,7 +24,7 @@ public final class AssetReaderVideoCompositionOutput: AssetReaderOutput, @unchec
         let read = try videoComposition.inputs.map { input in
             try Self.find(input.track, in: tracks, .video)
         }
-        guard !read.isEmpty else { throw MediaError.misuse("a composition requires a track") }
+        guard !read.isEmpty else { throw MediaError.invalidArgument("a composition requires a track") }
         let track = try videoComposition.composedTrack(of: read.map(\.description))
         self.videoComposition = videoComposition
         super.init(track, of: read, settings: .video(settings), composing: videoComposition)

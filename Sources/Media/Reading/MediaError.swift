@@ -25,6 +25,9 @@ public enum MediaError: TandemError {
     case overLimit(size: Int64, limit: Int64)
     /// A call at the wrong time, such as `append` before `startWriting`, or with an argument that is not allowed. The call
     /// changes nothing.
+    /// An argument that the call doesn't accept, such as a range outside the asset, or a sample whose time doesn't
+    /// increase. The call changes nothing.
+    case invalidArgument(String)
     case misuse(String)
     /// A source no longer contains what was found when it was loaded.
     case sourceChanged(String)
@@ -102,8 +105,8 @@ public enum MediaError: TandemError {
         case .nothingFits(let limit): "`limit` is too small: no sample fits into \(limit) bytes"
         case .overLimit(let size, let limit):
             "the output has \(size) bytes, which exceeds the `limit` of \(limit)"
-        case .misuse(let message), .invalidSettings(let message), .sourceChanged(let message),
-            .limitExceeded(let message), .internalError(let message):
+        case .misuse(let message), .invalidArgument(let message), .invalidSettings(let message),
+            .sourceChanged(let message), .limitExceeded(let message), .internalError(let message):
             message
         case .noEncoder(let codec): "this build of FFmpeg has no encoder for \(codec)"
         case .stalled(let message): "stalled: \(message)"
@@ -163,6 +166,7 @@ public enum MediaError: TandemError {
             .startsBetweenKeyFrames, .endsInsideGroup, .changedHeaders, .gap:
             .notCopyable
         case .nothingFits, .overLimit: .sizeLimitExceeded
+        case .invalidArgument: .invalidArgument
         case .misuse: .misuse
         case .sourceChanged: .sourceChanged
         case .limitExceeded: .limitExceeded
@@ -171,7 +175,7 @@ public enum MediaError: TandemError {
         case .stalled: .stalled
         case .lostPackets, .internalError: .failed
         case .undecodable, .unplayableUnfinished: .unsupportedFormat
-        case .unsupportedConversion(_, _, _, nil): .misuse
+        case .unsupportedConversion(_, _, _, nil): .invalidArgument
         case .unsupportedConversion: .unsupportedFormat
         case .beforeKeyFrame, .noSamples: .noSamples
         case .noTrack: .noSuchTrack
@@ -198,7 +202,7 @@ public enum MediaError: TandemError {
     /// Whether a call was refused and changed nothing, so that others can follow.
     var isRefusal: Bool {
         switch self {
-        case .misuse, .unsupportedConversion: true
+        case .misuse, .invalidArgument, .unsupportedConversion: true
         default: false
         }
     }

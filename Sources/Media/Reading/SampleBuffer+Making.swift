@@ -8,7 +8,7 @@ extension SampleBuffer {
         data: [UInt8], at time: MediaTime, duration: MediaTime, isKey: Bool, timeBase: Rational
     ) throws {
         guard !data.isEmpty, timeBase.isPositive else {
-            throw MediaError.misuse("a packet requires bytes, and a time base greater than 0")
+            throw MediaError.invalidArgument("a packet requires bytes, and a time base greater than 0")
         }
         let packet = try Packet.of(data)
         if isKey { packet.markKey() }

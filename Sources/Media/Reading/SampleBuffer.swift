@@ -129,11 +129,11 @@ public struct SampleBuffer: ~Copyable, Sendable {
     }
 
     /// Returns the pixels of a video frame, without a copy (`CMSampleBufferGetImageBuffer`). Throws
-    /// `MediaError.misuse` for packets and audio.
+    /// `MediaError.invalidArgument` for packets and audio.
     public borrowing func pixelBuffer() throws -> PixelBuffer {
         switch payload {
         case .frame(let frame) where frame.width > 0: return try PixelBuffer(reading: try frame.reference())
-        default: throw MediaError.misuse("the sample contains no video frame")
+        default: throw MediaError.invalidArgument("the sample contains no video frame")
         }
     }
 

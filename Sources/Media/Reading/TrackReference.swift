@@ -71,7 +71,8 @@ extension MediaError {
             .beforeKeyFrame(let track, _), .noSamples(let track), .unsupportedConversion(let track, _, _, _):
             track
         case .clip(_, let error): error.track
-        case .input, .writing, .nothingFits, .overLimit, .misuse, .sourceChanged, .limitExceeded,
+        case .input, .writing, .nothingFits, .overLimit, .misuse, .invalidArgument, .sourceChanged,
+            .limitExceeded,
             .internalError,
             .stalled, .noTrack, .loudnessUnreachable,
             .unplayableUnfinished, .invalidSettings, .noEncoder:

@@ -113,7 +113,7 @@ public final class ReencodeSession: @unchecked Sendable {
     ) throws {
         let writer = writer ?? self.writer
         guard writers.contains(where: { $0 === writer }) else {
-            throw MediaError.misuse("the writer doesn't belong to the session")
+            throw MediaError.invalidArgument("the writer doesn't belong to the session")
         }
         // The input is checked before the output is added, so that neither is added without the other.
         if let problem = writer.problem(adding: input) { throw problem }

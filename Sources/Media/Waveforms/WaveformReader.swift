@@ -77,7 +77,7 @@ public final class WaveformReader: Sendable {
     /// - Throws: `MediaError` if the source can't be read, `CancellationError` if cancelled.
     public func read(_ settings: Settings) throws -> WaveformData {
         guard settings.samplesPerPixel > 0 else {
-            throw MediaError.misuse("`samplesPerPixel` must be greater than 0")
+            throw MediaError.invalidArgument("`samplesPerPixel` must be greater than 0")
         }
         guard
             let track = try track ?? asset.loadSynchronously().tracks.first(where: { $0.mediaType == .audio })

@@ -22,16 +22,16 @@ extension AssetWriter {
         if input.isAttached { return .misuse("the input already belongs to a writer") }
         if let segments {
             guard [.video, .audio].contains(input.mediaType) else {
-                return .misuse("segments don't support \(input.mediaType.rawValue) tracks")
+                return .invalidArgument("segments don't support \(input.mediaType.rawValue) tracks")
             }
             guard segments.profile != .cmaf || inputs.isEmpty else {
-                return .misuse(
+                return .invalidArgument(
                     "segments with the profile cmaf have one track; use the profile hls, or a writer for each track"
                 )
             }
         }
-        guard container.mediaTypes.contains(input.mediaType), !container.isSingleTrack || inputs.isEmpty
-        else { return .misuse("\(container.name) can't store this track") }
+        guard container.mediaTypes.contains(input.mediaType), !container.model.isSingleTrack || inputs.isEmpty
+        else { return .invalidArgument("\(container.name) can't store this track") }
         return nil
     }
 }

@@ -107,7 +107,7 @@ public final class AssetWriter: @unchecked Sendable {
     /// starts. An existing file is not replaced: throws now, or when the file is published if it was created
     /// meanwhile. Throws `MediaError.unplayableUnfinished` if the container can't be published immediately.
     public init(url: URL, container: ContainerType, publishing: PublicationTime = .whenFinished) throws {
-        guard url.isFileURL else { throw MediaError.misuse("the URL must be a file URL") }
+        guard url.isFileURL else { throw MediaError.invalidArgument("the URL must be a file URL") }
         if publishing == .immediately, !container.isPlayableUnfinished {
             throw MediaError.unplayableUnfinished(container: container.name)
         }

@@ -234,18 +234,18 @@ public final class AssetWriterInput: @unchecked Sendable {
     /// Throws if a sample isn't valid for this input. A rejected sample has no effect on later ones.
     private func check(_ sample: borrowing SampleBuffer) throws {
         guard sample.timeBase.isPositive else {
-            throw MediaError.misuse(
+            throw MediaError.invalidArgument(
                 "\(reference): the time base of a sample is \(sample.timeBase); expected a positive ratio")
         }
         guard TimeBounds.contain(sample) else {
-            throw MediaError.misuse(
+            throw MediaError.invalidArgument(
                 "\(reference): a sample has the time \(sample.pts), the decoding time \(sample.dts) and the duration \(sample.duration) in units of \(sample.timeBase) s; expected at most \(TimeBounds.seconds) s"
             )
         }
         switch settings {
         case .passthrough:
             guard sample.withPacket({ _ in true }) != nil else {
-                throw MediaError.misuse(
+                throw MediaError.invalidArgument(
                     "\(reference) requires packets, because its settings are `passthrough`; \(sample.kind) was appended"
                 )
             }

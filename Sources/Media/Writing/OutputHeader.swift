@@ -155,10 +155,10 @@ struct OutputHeader {
             let aperture = configuration.cleanAperture
         else { return nil }
         guard container.hasEditLists else {
-            throw MediaError.misuse("\(container.name) can't store a clean aperture; use mp4 or mov")
+            throw MediaError.invalidArgument("\(container.name) can't store a clean aperture; use mp4 or mov")
         }
         guard aperture.isInside(width: configuration.width, height: configuration.height) else {
-            throw MediaError.misuse(
+            throw MediaError.invalidArgument(
                 "\(input.reference): the clean aperture of \(aperture.width)x\(aperture.height) at \(aperture.horizontalOffset), \(aperture.verticalOffset) from the center isn't inside the frame of \(configuration.width)x\(configuration.height)"
             )
         }
@@ -170,7 +170,7 @@ struct OutputHeader {
         var coverStreams: [(cover: CoverArt, index: Int)] = []
         for cover in covers {
             guard container.canHoldCover(codec: cover.parameters.codecName) else {
-                throw MediaError.misuse("\(container.name) can't store this cover")
+                throw MediaError.invalidArgument("\(container.name) can't store this cover")
             }
             if container.attachesCovers, let type = cover.parameters.traits.cover {
                 try muxer.addAttachment(

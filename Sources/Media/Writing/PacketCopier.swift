@@ -93,7 +93,7 @@ final class PacketCopier: InputStage {
         if isGapless { try checkContinuity(pts, duration) }
         if !hasCopied, let found = delayOfFirst(packet, pts) {
             if isSegmented {
-                throw MediaError.misuse(
+                throw MediaError.invalidArgument(
                     "\(reference): copied audio with an encoder delay that begins after the session's start isn't supported in segments; encode it"
                 )
             }

@@ -12,7 +12,7 @@ final class ComposedPackets: SampleProducer {
     private var dropped = 0
 
     /// Creates a producer of all packets.
-    /// - Throws: `MediaError.misuse` for audio items that can't be copied (`Composition.audioObstacle`).
+    /// - Throws: `MediaError.invalidArgument` for audio items that can't be copied (`Composition.audioObstacle`).
     init(_ composition: Composition, opener: CompositionOpener) throws {
         guard composition.isValid, composition.audioObstacle == nil else {
             throw MediaError.internalError("the audio items can't be copied")

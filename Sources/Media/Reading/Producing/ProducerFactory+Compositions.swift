@@ -28,12 +28,14 @@ extension ProducerFactory {
             sources: composition.sources, environment: media, interrupt: interrupt, movement: movement,
             damage: output.damage, decoderThreads: decoderThreads)
         if case .smartCut(let cut) = settings {
-            guard range == nil else { throw MediaError.misuse("cuts of a composition don't support a range") }
+            guard range == nil else {
+                throw MediaError.invalidArgument("cuts of a composition don't support a range")
+            }
             return try composedCut(cut, composition, output, opener)
         }
         if case .wholePackets = settings, output.track.mediaType == .audio {
             guard range == nil else {
-                throw MediaError.misuse("copied audio of a composition doesn't support a range")
+                throw MediaError.invalidArgument("copied audio of a composition doesn't support a range")
             }
             return try ComposedPackets(composition, opener: opener)
         }
@@ -52,7 +54,7 @@ extension ProducerFactory {
             if let mix = output.mix { return mixer(of: mix, audio, [(frames, context)], origin: origin) }
             return FrameChain.audio(frames, context: context, settings: audio)
         case .passthrough, .wholePackets, .smartCut, .subtitle:
-            throw MediaError.misuse("compositions contain frames and samples, no packets to copy")
+            throw MediaError.invalidArgument("compositions contain frames and samples, no packets to copy")
         }
     }
 
@@ -65,13 +67,13 @@ extension ProducerFactory {
         switch settings {
         case .passthrough: codec = nil
         case .subtitle(let wanted): codec = wanted
-        default: throw MediaError.misuse("subtitle tracks contain neither frames nor samples")
+        default: throw MediaError.invalidArgument("subtitle tracks contain neither frames nor samples")
         }
         let number =
             context.track.index - (composition.canvas == nil ? 0 : 1)
             - (composition.audioFormat == nil ? 0 : 1)
         guard composition.subtitles.indices.contains(number) else {
-            throw MediaError.misuse("the composition has no such subtitle track")
+            throw MediaError.invalidArgument("the composition has no such subtitle track")
         }
         let cues = ComposedCues(composition.subtitles[number], from: context.start, opener: opener)
         return try SubtitleProducer(packets: cues, context: context, codec: codec)
@@ -85,7 +87,7 @@ extension ProducerFactory {
         let packets = CompositionPackets(composition, environment: media)
         let reference = try packets.reference(of: cut)
         guard let canvas = composition.canvas, let packetFormat = VideoPacketFormat(reference.track) else {
-            throw MediaError.misuse("the composition has no video")
+            throw MediaError.invalidArgument("the composition has no video")
         }
         let settings = VideoOutputSettings(generated: canvas, like: reference.track.description)
         let generated = CutInput(

@@ -7,7 +7,7 @@ extension ProducerFactory {
         range: TimeRange?, part: Int, tick: Rational?
     ) throws -> any SampleProducer {
         guard case .video(let video) = settings else {
-            throw MediaError.misuse("images can't be stream-copied, and have no audio")
+            throw MediaError.invalidArgument("images can't be stream-copied, and have no audio")
         }
         let end = min(range?.end ?? sequence.duration, sequence.duration)
         let start = range?.start ?? .zero

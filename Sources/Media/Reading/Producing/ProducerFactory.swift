@@ -85,7 +85,7 @@ struct ProducerFactory {
         case .wholePackets where track.mediaType == .audio:
             return JoinedSamples(parts(of: output, as: .wholePackets, tick: nil))
         case .passthrough, .wholePackets:
-            throw MediaError.misuse("packets of several ranges can't be joined")
+            throw MediaError.invalidArgument("packets of several ranges can't be joined")
         }
     }
 
@@ -289,7 +289,7 @@ struct ProducerFactory {
             }
             switch settings {
             case .passthrough, .wholePackets, .smartCut, .subtitle:
-                throw MediaError.misuse("a test pattern can't be stream-copied")
+                throw MediaError.invalidArgument("a test pattern can't be stream-copied")
             case .video(let settings):
                 return FrameChain.video(frames, context: context, settings: settings)
             case .audio(let settings):

@@ -64,7 +64,7 @@ final class AudioEncoderStage: InputStage {
             earlier != nil
             || !canDelay(by: time)
         guard isFilled, time - (earlier ?? 0) > Self.longestGap.ticks(in: unit) else { return }
-        throw MediaError.misuse(
+        throw MediaError.invalidArgument(
             "audio at \(MediaTime(ticks: time, timeBase: unit)) s of the output begins after a gap from \(MediaTime(ticks: earlier ?? 0, timeBase: unit)) s on; at most \(Self.longestGap) s are filled with silence"
         )
     }
@@ -114,7 +114,7 @@ final class AudioEncoderStage: InputStage {
         guard time + slack < end else { return }
         let unit = Rational(1, format.sampleRate)
         let (time, end) = (MediaTime(ticks: time, timeBase: unit), MediaTime(ticks: end, timeBase: unit))
-        throw MediaError.misuse("audio at \(time) s overlaps audio that ends at \(end) s")
+        throw MediaError.invalidArgument("audio at \(time) s overlaps audio that ends at \(end) s")
     }
 
     /// Tolerance for rounded times: 1 ms, in samples.

@@ -84,7 +84,7 @@ final class VideoEncoderStage: InputStage {
             let (time, last) = (
                 MediaTime(ticks: pts, timeBase: timeBase), MediaTime(ticks: lastTime, timeBase: timeBase)
             )
-            throw MediaError.misuse(
+            throw MediaError.invalidArgument(
                 "frame times must increase in units of \(timeBase) s: a frame at \(time) s of the output follows one at \(last) s"
             )
         }

@@ -42,12 +42,12 @@ extension AssetWriter {
 
     private func checkSettings(for profile: SegmentProfile) throws {
         if let interval = preferredOutputSegmentInterval, interval <= .zero {
-            throw MediaError.misuse(
+            throw MediaError.invalidArgument(
                 "`preferredOutputSegmentInterval` is \(interval) s; it must be greater than 0, or nil")
         }
         let limit = MediaTime(value: TimeBounds.seconds, timescale: 1)
         guard initialSegmentStartTime >= .zero, initialSegmentStartTime <= limit else {
-            throw MediaError.misuse(
+            throw MediaError.invalidArgument(
                 "`initialSegmentStartTime` is \(initialSegmentStartTime) s; expected 0 to \(limit) s")
         }
         let unsupported = [
@@ -58,7 +58,7 @@ extension AssetWriter {
             ("shouldOptimizeForNetworkUse", shouldOptimizeForNetworkUse),
         ].filter(\.1).map { "`\($0.0)`" }
         guard unsupported.isEmpty else {
-            throw MediaError.misuse("segments don't support \(unsupported.joined(separator: ", "))")
+            throw MediaError.invalidArgument("segments don't support \(unsupported.joined(separator: ", "))")
         }
     }
 
