@@ -130,6 +130,30 @@ import Testing
         }
     }
 
+    /// Times of samples are exact as media times, in any combination of timescales.
+    @Test func samplesHaveMediaTimes() throws {
+        let buffer = try PixelBuffer(pixelFormat: .gray, width: 16, height: 16)
+        let times = [
+            (MediaTime(value: 1001, timescale: 30_000), MediaTime(value: 1, timescale: 25)),
+            (MediaTime(value: -7, timescale: 600), .zero),
+            (MediaTime(value: 5, timescale: 1), MediaTime(value: 1, timescale: 90_000)),
+        ]
+        for (time, duration) in times {
+            let sample = try SampleBuffer(pixelBuffer: buffer, at: time, duration: duration)
+            #expect(sample.presentationTime == time && sample.decodingTime == time)
+            #expect(sample.presentationDuration == duration)
+        }
+        #expect(throws: MediaError.self) {
+            _ = try SampleBuffer(
+                pixelBuffer: buffer, at: .zero, duration: MediaTime(value: -1, timescale: 25))
+        }
+        let packet = try SampleBuffer(
+            data: [1], at: MediaTime(seconds: 2), duration: MediaTime(seconds: 0.5), isKey: true,
+            timeBase: Rational(1, 1000))
+        #expect(packet.decodingTime == MediaTime(value: 2, timescale: 1))
+        #expect(packet.presentationDuration == MediaTime(value: 1, timescale: 2))
+    }
+
     // MARK: Planes
 
     /// Rows have the components of all pixels and no padding; another type is an error.

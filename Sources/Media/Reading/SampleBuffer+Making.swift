@@ -27,6 +27,21 @@ extension SampleBuffer {
         self.init(frame: try pixelBuffer.makeFrame(), pts: pts, duration: duration, timeBase: timeBase)
     }
 
+    /// Creates a frame from a pixel buffer, without a copy; the buffer becomes read-only
+    /// (`CMSampleBufferCreateForImageBuffer`). The time base of the sample contains both times exactly, unless it
+    /// would be finer than a nanosecond.
+    /// - Throws: `MediaError.invalidArgument` for a negative duration, `AVError` if memory is exhausted.
+    public init(pixelBuffer: PixelBuffer, at time: MediaTime, duration: MediaTime) throws {
+        guard duration >= .zero else {
+            throw MediaError.invalidArgument("the duration of a frame is \(duration) s; expected at least 0")
+        }
+        let units = [Rational(1, time.timescale), Rational(1, duration.timescale)]
+        let timeBase = commonTick(units) ?? Rational(1, 1_000_000_000)
+        try self.init(
+            pixelBuffer: pixelBuffer, pts: time.ticks(in: timeBase), duration: duration.ticks(in: timeBase),
+            timeBase: timeBase)
+    }
+
     /// Creates a block of audio from interleaved samples between -1 and 1. The block begins at the sample position
     /// nearest to `time`.
     public init(audio samples: [Float], layout: ChannelLayout, sampleRate: Int32, at time: MediaTime) throws {

@@ -50,6 +50,10 @@ public struct SampleBuffer: ~Copyable, Sendable {
 
     /// Presentation time on the asset's time line.
     public var presentationTime: MediaTime { MediaTime(ticks: pts, timeBase: timeBase) }
+    /// Decoding time on the asset's time line (`decodeTimeStamp`); equals `presentationTime` for frames.
+    public var decodingTime: MediaTime { MediaTime(ticks: dts, timeBase: timeBase) }
+    /// Duration (`CMSampleBufferGetDuration`).
+    public var presentationDuration: MediaTime { MediaTime(ticks: duration, timeBase: timeBase) }
 
     /// Whether decoding can start at the sample; true for decoded frames and audio.
     public var isKeyframe: Bool {
