@@ -291,6 +291,43 @@ import Testing
             "\(starts)")
     }
 
+    /// Copied HEVC whose packets contain parameter sets that the initialization segment lacks is declared as `hev1`, as
+    /// in files; otherwise as `hvc1`, also if packets repeat the sets.
+    @Test(.timeLimit(.minutes(15)), arguments: [false, true]) func parameterSetsInPacketsAreDeclared(
+        _ change: Bool
+    ) async throws {
+        let scratch = try Scratch()
+        var stream = Data()
+        for parameters in ["", change ? ":ref=1:cbqpoffs=3" : ""] {
+            try ffmpeg(
+                "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=2", "-c:v", "libx265", "-preset", "ultrafast",
+                "-x265-params", "log-level=none:repeat-headers=1\(parameters)", scratch.file("part.hevc"))
+            stream += try Data(contentsOf: URL(fileURLWithPath: scratch.file("part.hevc")))
+        }
+        try stream.write(to: URL(fileURLWithPath: scratch.file("all.hevc")))
+        try ffmpeg(
+            "-r", "25", "-i", scratch.file("all.hevc"), "-c", "copy", "-bsf:v",
+            "setts=ts=N*3600:time_base=1/90000", scratch.file("s.ts"))
+        let collector = Collector()
+        let writer = AssetWriter(segments: .cmaf, delegate: collector)
+        let asset = Asset(url: URL(fileURLWithPath: scratch.file("s.ts")))
+        let session = ReencodeSession(reader: try await AssetReader(loading: asset), writer: writer)
+        let track = try #require(try await asset.loadTracks(withMediaType: .video).first)
+        try session.addTrack(
+            output: AssetReaderTrackOutput(track: track),
+            input: AssetWriterInput(
+                mediaType: .video, settings: .passthrough(track.format, timeBase: track.timeBase)))
+        guard case .completed = await session.run() else {
+            throw ProgramError(message: "\(String(describing: writer.error))")
+        }
+        let path = try collector.write(to: scratch.file("all.mp4"))
+        let streams =
+            try FFmpegFile(path).probe(["-show_entries", "stream=codec_tag_string"])["streams"]
+            as? [[String: Any]]
+        #expect(streams?.first?["codec_tag_string"] as? String == (change ? "hev1" : "hvc1"))
+        #expect(try FFmpegFile(path).frames().times.count == 100)
+    }
+
     /// Segments that the caller ends begin with the frame that is appended next.
     @Test(.timeLimit(.minutes(15))) func flushedSegmentsBeginWithTheNextFrame() async throws {
         let scratch = try Scratch()

@@ -5,7 +5,8 @@ internal import LibAV
 /// repeated in packets are kept.
 ///
 /// If a packet contains a set that the sample entry lacks, `hasOtherSets` becomes true, and the writer changes the
-/// sample entry to `hev1`.
+/// sample entry to `hev1`; in segments, only if the packet belongs to the first one, because the initialization segment
+/// is passed on with it.
 final class HEVCSampleEntry: PacketStage {
     /// Codec tag of a track whose parameter sets are all in its sample entry.
     static let tag = "hvc1"

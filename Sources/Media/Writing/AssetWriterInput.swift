@@ -348,8 +348,8 @@ public final class AssetWriterInput: @unchecked Sendable {
                 isFragmented: writer?.isFragmented == true, isSegmented: writer?.segments != nil,
                 isPart: isPart,
                 reference: reference
-            ) { [weak self] delay in
-                self?.recorded.withLock { $0.delay = delay }
+            ) { [weak self] ending in
+                self?.recorded.withLock { $0 = ending }
             }
             stage = copier
             return (copier.parameters, timeBase)
@@ -368,7 +368,7 @@ public final class AssetWriterInput: @unchecked Sendable {
         }
     }
 
-    /// Values recorded when the stage has finished, and the delay when the first packet was copied.
+    /// Values recorded when the stage has finished, and when copied packets change them.
     var ending: TrackEnding { recorded.withLock { $0 } }
     private let recorded = Guarded(TrackEnding())
 }

@@ -35,7 +35,11 @@ struct MoviePatcher {
                 throw MediaError.internalError("the output has no edit list to correct")
             }
             try patch.apply(to: &movie.tracks[index], of: movie, descriptor: descriptor)
-            if patch.hasInBandSets { try patch.markInBandSets(of: movie.tracks[index], source, descriptor) }
+            if patch.hasInBandSets {
+                try markInBandSets(of: movie.tracks[index], source) { bytes, offset in
+                    try write(bytes, at: offset, to: descriptor)
+                }
+            }
         }
         guard patches.contains(where: { $0.shownEnd != nil }), let whole = movie.duration else { return }
         let longest = movie.tracks.compactMap(\.duration?.value).max() ?? whole.value
@@ -63,8 +67,22 @@ struct MoviePatcher {
     private var isNeeded: Bool { changesEdits || hasInBandSets }
     private var changesEdits: Bool { start != nil || end != nil || shownEnd != nil }
 
-    private func markInBandSets(
-        of track: MovieInspector.Track, _ source: FileSource, _ descriptor: Int32
+    /// Changes the sample entries of some tracks, given by their indices, to those of HEVC with parameter sets in its
+    /// packets. `write` receives bytes and their offset.
+    static func markInBandSets(
+        of tracks: [Int], in source: any ByteSource, write: ([UInt8], Int64) throws -> Void
+    ) throws {
+        guard !tracks.isEmpty else { return }
+        guard let movie = MovieInspector(source) else {
+            throw MediaError.internalError("the output has no sample entry to correct")
+        }
+        for index in tracks where movie.tracks.indices.contains(index) {
+            try markInBandSets(of: movie.tracks[index], source, write: write)
+        }
+    }
+
+    private static func markInBandSets(
+        of track: MovieInspector.Track, _ source: any ByteSource, write: ([UInt8], Int64) throws -> Void
     ) throws {
         guard let tag = track.codecTagOffset, let at = track.hevcRecordOffset,
             let count = source.bytes(at: at - 8, 4).map({
@@ -72,8 +90,8 @@ struct MoviePatcher {
             }),
             count > 8, let record = source.bytes(at: at, count - 8), let headers = HEVCHeaders(record)
         else { throw MediaError.internalError("the output has no sample entry to correct") }
-        try Self.write(headers.configurationRecord, at: at, to: descriptor)
-        try Self.write(Array(HEVCSampleEntry.inBandTag.utf8), at: tag, to: descriptor)
+        try write(headers.configurationRecord, at)
+        try write(Array(HEVCSampleEntry.inBandTag.utf8), tag)
     }
 
     private func apply(

@@ -12,14 +12,18 @@ final class PacketCopier: InputStage {
     private let isFragmented: Bool
     private let isSegmented: Bool
     private let reference: TrackReference
-    /// Called with the delay of the first packet, if the track begins late with one.
-    private let noteDelay: ((delay: Int64, padding: Int64)) -> Void
+    /// Called when a value of `ending` changes, before the packet that changes it is written: the header of segments is
+    /// written after the packets of the first one.
+    private let record: (TrackEnding) -> Void
     /// Stages that process the packets, in order.
     private let stages: [any PacketStage]
+    /// The stage of HEVC that finds parameter sets in packets.
+    private let sampleEntry: HEVCSampleEntry?
     /// Whether samples are contiguous regardless of packet times: true for PCM in movies, and for any audio in files
     /// without timestamps.
     private let isGapless: Bool
     private var hasCopied = false
+    private var hasNotedSets = false
     private var copiedEnd: Int64?
     private var delay: (delay: Int64, padding: Int64)?
 
@@ -28,13 +32,13 @@ final class PacketCopier: InputStage {
     init(
         _ source: CodecParameters, timeBase: Rational, _ mediaType: MediaType, in container: ContainerType,
         isFragmented: Bool, isSegmented: Bool, isPart: Bool, reference: TrackReference,
-        noteDelay: @escaping ((delay: Int64, padding: Int64)) -> Void
+        record: @escaping (TrackEnding) -> Void
     ) throws {
         (self.source, self.timeBase, self.mediaType, self.container) = (
             source, timeBase, mediaType, container
         )
         (self.isFragmented, self.isSegmented, self.reference) = (isFragmented, isSegmented, reference)
-        self.noteDelay = noteDelay
+        self.record = record
         isGapless =
             container.requiresContiguousSamples || source.traits.isPCM && container.hasEditLists
         var stages: [any PacketStage] = []
@@ -43,6 +47,7 @@ final class PacketCopier: InputStage {
         }
         stages += try container.packetStages(source, reference)
         self.stages = stages
+        sampleEntry = stages.lazy.compactMap { $0 as? HEVCSampleEntry }.first
         let parameters = try stages.reduce(source) { try $1.parameters(of: $0) }
         // For HE-AAC in a movie with the time base of the core codec, readers expect edit lists in the same unit;
         // with the output's rate, FFmpeg 5.1 doubles the number of hidden samples.
@@ -55,8 +60,7 @@ final class PacketCopier: InputStage {
     var droppedFrames: Int { 0 }
 
     var ending: TrackEnding {
-        let entry = stages.lazy.compactMap { $0 as? HEVCSampleEntry }.first
-        return TrackEnding(delay: delay, hasOtherParameterSets: entry?.hasOtherSets == true)
+        TrackEnding(delay: delay, hasOtherParameterSets: sampleEntry?.hasOtherSets == true)
     }
 
     func check(_ sample: borrowing SampleBuffer, start: MediaTime, end: MediaTime?) throws(MediaError) {
@@ -98,7 +102,7 @@ final class PacketCopier: InputStage {
                 )
             }
             delay = found
-            noteDelay(found)
+            record(ending)
         }
         hasCopied = true
         packet.pts = pts
@@ -145,7 +149,13 @@ final class PacketCopier: InputStage {
     private func push(
         _ packet: consuming Packet, from index: Int, into sink: (consuming Packet) throws(AVError) -> Void
     ) throws {
-        guard index < stages.count else { return try sink(packet) }
+        guard index < stages.count else {
+            if !hasNotedSets, sampleEntry?.hasOtherSets == true {
+                hasNotedSets = true
+                record(ending)
+            }
+            return try sink(packet)
+        }
         try stages[index].push(packet) { packet in try push(packet, from: index + 1, into: sink) }
     }
 }

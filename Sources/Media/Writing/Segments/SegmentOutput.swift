@@ -79,9 +79,14 @@ final class SegmentOutput: @unchecked Sendable {
         guard !hasHeader, sink.count > 0 else { return }
         hasHeader = true
         let portion = sink.take()
-        try MoviePatcher.apply(entryBoxes, to: BytesSource(Array(portion.bytes))) { bytes, offset in
-            UnsafeMutableRawBufferPointer(rebasing: portion.bytes[Int(offset)...]).copyBytes(from: bytes)
+        let header = portion.bytes
+        func write(_ bytes: [UInt8], at offset: Int64) {
+            UnsafeMutableRawBufferPointer(rebasing: header[Int(offset)...]).copyBytes(from: bytes)
         }
+        let source = BytesSource(Array(header))
+        try MoviePatcher.apply(entryBoxes, to: source, write: write)
+        let inBand = writer.inputs.indices.filter { writer.inputs[$0].ending.hasOtherParameterSets }
+        try MoviePatcher.markInBandSets(of: inBand, in: source, write: write)
         for (id, gap) in SegmentBoxes.removeEmptyEdits(portion.bytes) where tracks.indices.contains(id - 1) {
             tracks[id - 1].gap = gap
         }
