@@ -66,7 +66,7 @@ final class ExportExecution: Sendable {
         throw ExportError(.failed, "the export has no output")
     }
 
-    /// Removes files of killed processes from the destination's folder.
+    /// Checks the free space, and removes files of killed processes from the destination's folder.
     private func prepareFolder() throws {
         guard let path = plan.outputs.first?.destination else { return }
         guard root.contains(path) else {
@@ -74,8 +74,20 @@ final class ExportExecution: Sendable {
                 .destinationNotWritable, "the destination is outside of the environment's root: \(path)")
         }
         let url = URL(fileURLWithPath: path)
+        try checkSpace(in: url.deletingLastPathComponent().path)
         _ = TemporaryFile.removeAbandonedParts(
             in: url.deletingLastPathComponent().path, of: [url.lastPathComponent])
+    }
+
+    /// Throws if the predicted size of the file exceeds the free space of its folder's file system.
+    private func checkSpace(in folder: String) throws(ExportError) {
+        guard let output = plan.outputs.first, let size = output.expectedSize,
+            let free = SystemDisk().freeSpace(in: folder), size > free
+        else { return }
+        throw ExportError(
+            .diskFull,
+            "the estimated size of the output is \(PlanText.bytes(size)) for \(PlanText.time(output.expectedDuration)), but only \(PlanText.bytes(free)) are free in \(folder); `fileLengthLimit` overrides the estimate"
+        )
     }
 
     private func beginPublishing() throws {

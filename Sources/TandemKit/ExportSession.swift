@@ -118,7 +118,7 @@ public final class ExportSession: Sendable {
     // MARK: Export
 
     /// Exports to a file, which must not exist. If `container` is nil, the extension determines it. Cancelling the task
-    /// cancels the export.
+    /// cancels the export. If the predicted size exceeds the free space, the export fails before the source is read.
     /// - Throws: `ExportError`, or `CancellationError` after a cancellation. No output remains.
     @discardableResult
     public func export(to url: URL, as container: ContainerType? = nil) async throws -> ExportResult {

@@ -107,7 +107,8 @@ import Testing
     /// Calls that fail.
     enum FailingCall: String, CaseIterable {
         case writerOnAFile, writerWithoutFolder, exportOnAFile, exportWithoutFolder,
-            exportToAnUnknownContainer, exportThatIsTooLarge, exportOfARangePastTheEnd, missingEncoder,
+            exportToAnUnknownContainer, exportThatIsTooLarge, exportLargerThanTheDisk,
+            exportOfARangePastTheEnd, missingEncoder,
             secondStart, imageOnAFile, imageOfAnUnknownFormat, imageQuality, bufferSize, waveformResolution,
             jobFile, cancelledGenerator, cancelledExport, missingTrack
 
@@ -119,6 +120,7 @@ import Testing
             case .exportThatIsTooLarge: .sizeLimitExceeded
             case .exportOfARangePastTheEnd, .imageQuality: .invalidSettings
             case .missingEncoder: .encoderNotAvailable
+            case .exportLargerThanTheDisk: .diskFull
             case .secondStart: .misuse
             case .bufferSize, .waveformResolution: .invalidArgument
             case .jobFile: .invalidJobFile
@@ -144,6 +146,12 @@ import Testing
             let session = ExportSession(asset: inputs.movie, preset: .low)
             session.fileLengthLimit = 1000
             try await session.export(to: inputs.url("o.mp4"))
+        case .exportLargerThanTheDisk:
+            let pattern = TestPattern(
+                name: "testsrc", width: 3840, height: 2160, frameRate: Rational(25, 1),
+                duration: MediaTime(value: 30_000_000, timescale: 1), toneFrequency: nil)
+            let asset = Asset(.pattern(pattern), environment: MediaEnvironment())
+            try await ExportSession(asset: asset, preset: .proRes422).export(to: inputs.url("o.mov"))
         case .exportOfARangePastTheEnd:
             let session = ExportSession(asset: inputs.movie, preset: .low)
             session.timeRange = TimeRange(start: MediaTime(seconds: 9), duration: MediaTime(seconds: 1))
@@ -192,7 +200,8 @@ import Testing
     }
 
     /// Every kind of failure has its kind and a message, and leaves no file.
-    @Test(arguments: FailingCall.allCases) func failuresHaveTheirKind(_ call: FailingCall) async throws {
+    @Test(.timeLimit(.minutes(5)), arguments: FailingCall.allCases)
+    func failuresHaveTheirKind(_ call: FailingCall) async throws {
         let inputs = try await Inputs()
         do {
             try await perform(call, inputs)
