@@ -23,7 +23,7 @@ import Testing
         let sources = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appendingPathComponent("Sources")
         let names = Set(
-            CodecNames.all + ContainerType.all.flatMap { [$0.name, $0.muxer] }
+            CodecNames.all + ContainerType.all.flatMap { [$0.name, $0.model.muxer] }
                 + EncoderModel.table.map(\.name)
         ).subtracting(["text", "none", "gif", "webp", "png", "jpeg", "anull", "subtitle", "ass"])
         let comparison = try Regex(

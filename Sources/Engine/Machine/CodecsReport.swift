@@ -115,22 +115,24 @@ package struct CodecsReport: Encodable, Sendable {
     private static func describe(_ container: ContainerType, codecs: [String]) -> Container {
         let kinds: [MediaType] = [.video, .audio, .subtitle, .data, .attachment]
         let abilities: [(Bool, String)] = [
-            (container.hasEditLists, "edit lists"), (!container.hasTimestamps, "no timestamps"),
-            (container.canOptimizeForNetwork, "index at the front"), (container.hasFragments, "fragments"),
-            (container.hasChapters, "chapters"), (container.hasTimecode, "timecode"),
-            (container.hasDisplayMatrix, "rotation"), (container.storesColor, "color"),
-            (container.storesColorRange, "color range"),
-            (container.supportsSeparateAlpha, "separate alpha plane of VP8 and VP9"),
-            (container.storesDolbyVision, "Dolby Vision"),
-            (!container.languages.isEmpty, "languages"), (container.hasTrackTitles, "track titles"),
-            (container.hasTrackTags, "track tags"),
+            (container.hasEditLists, "edit lists"), (!container.model.hasTimestamps, "no timestamps"),
+            (container.model.canOptimizeForNetwork, "index at the front"),
+            (container.hasFragments, "fragments"),
+            (container.hasChapters, "chapters"), (container.model.hasTimecode, "timecode"),
+            (container.model.hasDisplayMatrix, "rotation"), (container.model.storesColor, "color"),
+            (container.model.storesColorRange, "color range"),
+            (container.model.supportsSeparateAlpha, "separate alpha plane of VP8 and VP9"),
+            (container.model.storesDolbyVision, "Dolby Vision"),
+            (!container.model.languages.isEmpty, "languages"),
+            (container.model.hasTrackTitles, "track titles"),
+            (container.model.hasTrackTags, "track tags"),
         ]
         return Container(
-            name: container.name, muxer: container.muxer, extensions: container.extensions,
+            name: container.name, muxer: container.model.muxer, extensions: container.extensions,
             tracks: kinds.filter(container.mediaTypes.contains).map(\.rawValue),
-            holdsOneTrack: container.isSingleTrack,
+            holdsOneTrack: container.model.isSingleTrack,
             abilities: abilities.filter(\.0).map(\.1), tags: container.metadataKeys?.sorted(),
-            covers: container.coverCodecs.sorted(), codecs: codecs)
+            covers: container.model.coverCodecs.sorted(), codecs: codecs)
     }
 
     /// Text output of the report.

@@ -68,7 +68,7 @@ struct SessionBuilder {
         let tags = LoudnessTags.of(loudness, codec: encoding.codec).filter {
             !set.contains($0.key.lowercased())
         }
-        guard container.hasTrackTags, !container.isSingleTrack else {
+        guard container.model.hasTrackTags, !container.model.isSingleTrack else {
             writer.metadata += tags
             return track
         }

@@ -51,7 +51,7 @@ package struct TrackSettings: Sendable {
     /// as precise as the output's.
     private static func countedTimeBase(of source: AssetTrack, in container: ContainerType) -> Rational? {
         guard let unit = source.sampleTimeBase,
-            container.audioTimeBase.map({ $0.double < source.timeBase.double }) ?? true
+            container.model.audioTimeBase.map({ $0.double < source.timeBase.double }) ?? true
         else { return nil }
         return unit
     }

@@ -23,28 +23,30 @@ enum ContainerCheck {
             check(rule.action, of: rule.mediaType, in: located, into: &sink)
             checkTags(of: rule, in: located, into: &sink)
             if rule.mediaType == .data, case .matching(let criteria) = rule.selection.value,
-                let codec = criteria.codec, !container.dataCodecs.contains(codec)
+                let codec = criteria.codec, !container.model.dataCodecs.contains(codec)
             {
                 sink.error(
                     .containerCodec, "\(container.name) can't store \(codec)", at: rule.selection.range,
                     notes: [Diagnostic.Note("the container is determined here", at: located.range)],
-                    help: "supported data codecs: \(container.dataCodecs.joined(separator: ", "))")
+                    help: "supported data codecs: \(container.model.dataCodecs.joined(separator: ", "))")
             }
         }
         // Rules whose media type the container doesn't support are already reported.
         let rules = output.tracks.filter { container.mediaTypes.contains($0.mediaType) }
-        if container.isSingleTrack, rules.count > 1 {
+        if container.model.isSingleTrack, rules.count > 1 {
             sink.error(
                 .containerCodec, "\(container.name) can store only one track", at: rules[1].range,
                 notes: [Diagnostic.Note("the first rule is here", at: rules[0].range)])
         }
-        if let optimize = output.media.optimizeForNetwork, optimize.value, !container.canOptimizeForNetwork {
+        if let optimize = output.media.optimizeForNetwork, optimize.value,
+            !container.model.canOptimizeForNetwork
+        {
             sink.error(
                 .containerSetting,
                 "`optimize_for_network` is not supported by \(container.name), which has no index to move",
                 at: optimize.range)
         }
-        if let fragment = output.media.fragmentInterval, !container.hasFragments {
+        if let fragment = output.media.fragmentInterval, !container.model.hasFragments {
             sink.error(
                 .containerSetting, "`fragment` is not supported by \(container.name)", at: fragment.range,
                 notes: located.range == fragment.range
@@ -63,7 +65,8 @@ enum ContainerCheck {
             let (key, name) = (entry.key, entry.key.value.lowercased())
             if let problem = problem(withTag: name, in: container) {
                 sink.error(.containerSetting, problem.message, at: key.range, help: problem.help)
-            } else if name == "creation_time", container.parsesCreationTime, CreationTime(entry.value) == nil,
+            } else if name == "creation_time", container.model.parsesCreationTime,
+                CreationTime(entry.value) == nil,
                 DateTag.problem(entry.value) == nil
             {
                 sink.error(
@@ -97,10 +100,10 @@ enum ContainerCheck {
                 "`metadata: { cover: art.jpg }` of the job sets a cover from an image file; `keep` determines whether covers of the source are kept"
             )
         }
-        if container.muxerKeys.contains(name) {
+        if container.model.muxerKeys.contains(name) {
             return ("the tag `\(name)` can't be set: it is reserved for the muxer of \(container.name)", nil)
         }
-        if name == "description", container.sharedKeys.contains(name) {
+        if name == "description", container.model.sharedKeys.contains(name) {
             return ("\(container.name) stores the tag `description` as `comment`", "use `comment`")
         }
         return nil
@@ -121,7 +124,7 @@ enum ContainerCheck {
                 at: language.range, notes: notes,
                 help: container.hasLanguage(of: type) ? "use a three-letter code without a region" : nil)
         }
-        if let title = rule.title, !container.hasTrackTitles {
+        if let title = rule.title, !container.model.hasTrackTitles {
             sink.error(
                 .containerSetting, "\(container.name) can't store track titles", at: title.range, notes: notes
             )
@@ -138,18 +141,18 @@ enum ContainerCheck {
                         ? nil : "supported: \(possible.sorted().map { "`\($0)`" }.joined(separator: ", "))")
             }
         }
-        if container.hasTrackTags, rule.metadata.count > container.maxTags {
+        if container.model.hasTrackTags, rule.metadata.count > container.model.maxTags {
             sink.error(
                 .containerSetting,
-                "\(container.name) stores at most \(container.maxTags) tags per track; `metadata` has \(rule.metadata.count)",
-                at: rule.metadata[container.maxTags].key.range, notes: notes)
+                "\(container.name) stores at most \(container.model.maxTags) tags per track; `metadata` has \(rule.metadata.count)",
+                at: rule.metadata[container.model.maxTags].key.range, notes: notes)
         }
         for (key, _) in rule.metadata {
             let name = key.value.lowercased()
             // `TimecodePlanner` checks timecodes. In QuickTime and MP4, a timecode is a separate track.
             if name == "timecode" { continue }
             let property = name == "handler_name" ? "title" : name
-            if !container.hasTrackTags {
+            if !container.model.hasTrackTags {
                 sink.error(
                     .containerSetting, "\(container.name) can't store tags of tracks", at: key.range,
                     notes: notes,
@@ -159,7 +162,7 @@ enum ContainerCheck {
                 sink.error(
                     .containerSetting, "\(container.name) has no `handler_name`", at: key.range, notes: notes,
                     help: "use `title` of the rule")
-            } else if container.trackMuxerKeys.contains(name) {
+            } else if container.model.trackMuxerKeys.contains(name) {
                 sink.error(
                     .containerSetting,
                     "the tag `\(name)` of a track can't be set: it is reserved for the muxer of \(container.name)",
@@ -202,7 +205,7 @@ enum ContainerCheck {
             (name, libavName, range) = (spec.codec.value.name, spec.codec.value.libavName, spec.codec.range)
             if spec.codec.value.frames.writesSeparateAlpha, let format = spec.pixelFormat,
                 format.value.hasAlpha,
-                located.value.canHold(codec: libavName), !located.value.supportsSeparateAlpha
+                located.value.canHold(codec: libavName), !located.value.model.supportsSeparateAlpha
             {
                 sink.error(
                     .containerSetting, "\(located.value.name) can't store the alpha plane of \(name)",
@@ -211,7 +214,8 @@ enum ContainerCheck {
                     help: "use mkv or webm")
             }
         case .encodeAudio(let spec):
-            if let target = spec.normalize, target.value.writesTags, !located.value.supportsLoudnessTags {
+            if let target = spec.normalize, target.value.writesTags, !located.value.model.supportsLoudnessTags
+            {
                 sink.error(
                     .containerSetting, "\(located.value.name) can't store loudness tags", at: target.range,
                     notes: [Diagnostic.Note("the container is determined here", at: located.range)],

@@ -43,7 +43,7 @@ struct SizeLimitCheck {
             }
         }
         if let container = output.container, container.value.hasChapters,
-            !container.value.canWriteChaptersLate,
+            !container.value.model.canWriteChaptersLate,
             case .list? = output.media.chapters?.value, let chapters = output.media.chapters
         {
             refuse(

@@ -13,11 +13,13 @@ package enum LanguageCode {
     /// Returns the code that the container stores; nil if it can't represent the language.
     package static func written(_ code: String, of type: MediaType, in container: ContainerType) -> String? {
         guard container.hasLanguage(of: type) else { return nil }
-        if case .any = container.languageFormat { return code }
+        if case .any = container.model.languageFormat { return code }
         let lower = code.lowercased()
         let known = LanguageTable.codes(of: lower) ?? [lower]
         let candidates = [lower] + known
-        if case .quickTime = container.languageFormat { return candidates.first { quickTime.contains($0) } }
+        if case .quickTime = container.model.languageFormat {
+            return candidates.first { quickTime.contains($0) }
+        }
         return candidates.first { $0.utf8.count == 3 && $0.utf8.allSatisfy { (0x61...0x7a).contains($0) } }
     }
 

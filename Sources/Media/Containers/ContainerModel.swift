@@ -3,7 +3,7 @@ package import LibAV
 /// Capabilities of a container, its storage of metadata and times, and the processing of packets before the muxer. Each
 /// container is defined in a separate file, which sets the properties that differ from the defaults below. Statements
 /// about libavformat refer to version 5.1.
-public struct ContainerModel: Sendable {
+package struct ContainerModel: Sendable {
     /// Name of the container in job files.
     package let name: String
     /// Name of the libavformat muxer.

@@ -1,8 +1,7 @@
-package import LibAV
+public import LibAV
 internal import Locking
 
-/// A container that can be written (AVFoundation's `AVFileType`); its properties come from its model.
-@dynamicMemberLookup
+/// A container that can be written (AVFoundation's `AVFileType`).
 public final class ContainerType: Hashable, Sendable {
     /// Capabilities of the container, and its storage of metadata and times.
     package let model: ContainerModel
@@ -17,10 +16,14 @@ public final class ContainerType: Hashable, Sendable {
     /// Whether unfinished files can be played, so that they can be published immediately.
     public var isPlayableUnfinished: Bool { model.isPlayableUnfinished }
 
-    /// A property of the model, such as `type.hasEditLists`.
-    public subscript<Value>(dynamicMember member: KeyPath<ContainerModel, Value>) -> Value {
-        model[keyPath: member]
-    }
+    /// Media types of the tracks that the container supports.
+    public var mediaTypes: Set<MediaType> { model.mediaTypes }
+    /// Keys of the tags of a file that the container stores; nil for any.
+    public var metadataKeys: Set<String>? { model.metadataKeys }
+    /// Whether the container has edit lists, with which copied packets can begin and end at any frame.
+    public var hasEditLists: Bool { model.hasEditLists }
+    /// Whether the container supports chapters, at least with some audio codecs.
+    public var hasChapters: Bool { model.hasChapters }
 
     private init(_ model: ContainerModel) { self.model = model }
 
@@ -68,7 +71,7 @@ public final class ContainerType: Hashable, Sendable {
     }
 
     /// Codecs of data tracks that at least one container supports, sorted.
-    package static let dataCodecs = Set(all.flatMap(\.dataCodecs)).sorted()
+    package static let dataCodecs = Set(all.flatMap(\.model.dataCodecs)).sorted()
 
     /// Returns whether the container supports a codec, by libavcodec's name (`avformat_query_codec`).
     public func canHold(codec: String) -> Bool {
@@ -94,9 +97,6 @@ public final class ContainerType: Hashable, Sendable {
 
     /// Names of the containers in `all` that support covers from image files.
     package static let namesWithCoverImages = all.filter(\.supportsCoverImages).map(\.name)
-
-    /// Whether the container supports chapters, at least with some audio codecs.
-    package var hasChapters: Bool { model.hasChapters }
 
     /// Returns whether the container supports chapters with audio in a codec; nil for an output without audio.
     package func hasChapters(withAudio codec: String?) -> Bool {

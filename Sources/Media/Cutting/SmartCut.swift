@@ -238,7 +238,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
     /// edges have the same IDs as the source's, and readers that start between keyframes of a transport stream would
     /// confuse them.
     package func obstacle(in container: ContainerType, codec: String, isInterlaced: Bool) -> Obstacle? {
-        guard hasEdges, container.canStartAnywhere else { return nil }
+        guard hasEdges, container.model.canStartAnywhere else { return nil }
         if codec == CutBitstream.Codec.hevc.rawValue { return .container(container.name) }
         // Outputs of this kind fail verification.
         let isWhole = isJoined && parts.contains { $0.copiedFrames == 0 }

@@ -8,7 +8,7 @@ extension VideoSettings {
     {
         let (model, encoder) = try EncoderModel.available(codec.codecName)
         let format = try pixelFormat(
-            model, encoder, supportsSeparateAlpha: container?.supportsSeparateAlpha ?? true)
+            model, encoder, supportsSeparateAlpha: container?.model.supportsSeparateAlpha ?? true)
         try check(model, format)
         var configuration = EncoderConfiguration(
             encoder: model.name, mediaType: .video, timeBase: Self.timeBase(ofFrames: frameRate.inverted))

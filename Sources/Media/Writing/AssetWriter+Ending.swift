@@ -91,7 +91,7 @@ extension AssetWriter {
                 if let segments = self.segments, segments.hasSamples, segments.canWriteHeader {
                     try self.endFragment()
                 }
-                try self.muxer?.finish(flushing: !self.container.endsWithTrailer)
+                try self.muxer?.finish(flushing: !self.container.model.endsWithTrailer)
                 self.muxer = nil
                 try self.finishOutput()
                 self.state.withLock { $0.status = .completed }

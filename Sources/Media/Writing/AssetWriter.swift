@@ -25,7 +25,7 @@ public final class AssetWriter: @unchecked Sendable {
     package let output: TemporaryFile?
     /// Segments in place of a file.
     let segments: SegmentOutput?
-    /// Metadata of the file as a whole. Keys that the container doesn't store (`ContainerModel.metadataKeys`) are
+    /// Metadata of the file as a whole. Keys that the container doesn't store (`ContainerType.metadataKeys`) are
     /// dropped; mov stores any key. Set before writing starts.
     public var metadata: [MetadataEntry] = []
     /// Chapters of the output. Set before writing starts.
@@ -221,7 +221,7 @@ public final class AssetWriter: @unchecked Sendable {
     }
 
     /// Whether chapters are written at the end of the file, because the size limit may shorten it.
-    var hasLateChapters: Bool { fileLengthLimit != nil && container.canWriteChaptersLate }
+    var hasLateChapters: Bool { fileLengthLimit != nil && container.model.canWriteChaptersLate }
 
     /// Sets the source time that corresponds to the output's time zero (`startSession(atSourceTime:)`). Call once,
     /// before the first sample.

@@ -27,7 +27,7 @@ struct DiscardPadding {
     init?(_ container: ContainerType, _ parameters: CodecParameters, timeBase: Rational) {
         let traits = parameters.traits
         lengths = traits.hasUnevenPackets ? PacketLengths(parameters) : nil
-        guard let marking = container.discardMarking, parameters.sampleRate > 0,
+        guard let marking = container.model.discardMarking, parameters.sampleRate > 0,
             lengths != nil || traits.fillsPackets && parameters.frameSize > 0
         else { return nil }
         self.marking = marking

@@ -43,9 +43,9 @@ struct OutputHeader {
     /// Opens the encoders and writes the header to a file; nil for segments.
     func write(to descriptor: Int32?) throws -> Opened {
         var muxer = try openMuxer(descriptor)
-        if !container.hasEditLists, !container.isMovedToZero { muxer.keepNegativeTimestamps() }
-        muxer.setMetadata(metadata + (container.keepsChaptersInTags ? Self.tags(of: chapters) : []))
-        if !container.keepsChaptersInTags { try Self.setChapters(chapters, of: &muxer, in: container) }
+        if !container.hasEditLists, !container.model.isMovedToZero { muxer.keepNegativeTimestamps() }
+        muxer.setMetadata(metadata + (container.model.keepsChaptersInTags ? Self.tags(of: chapters) : []))
+        if !container.model.keepsChaptersInTags { try Self.setChapters(chapters, of: &muxer, in: container) }
         var tracks: [Track] = []
         for input in inputs {
             let (parameters, timeBase) = try input.open(
@@ -73,9 +73,9 @@ struct OutputHeader {
     }
 
     private func openMuxer(_ descriptor: Int32?) throws -> Muxer {
-        if let segments { return try Muxer.open(format: container.muxer, sink: segments.sink) }
+        if let segments { return try Muxer.open(format: container.model.muxer, sink: segments.sink) }
         guard let descriptor else { throw MediaError.misuse("a writer requires a file or segments") }
-        return try Muxer.open(format: container.muxer, descriptor: descriptor)
+        return try Muxer.open(format: container.model.muxer, descriptor: descriptor)
     }
 
     /// Time base of chapters. Players read at most milliseconds from mp4 and Matroska.
@@ -130,7 +130,7 @@ struct OutputHeader {
             container.hasEditLists ? input.mediaType == .data : parameters.traits.declaresProfileInTag
         if isTagged { tag = parameters.codecTag }
         // The mov muxer would choose codec tags by the frame rate (XDCAM).
-        if case .passthrough(let format, _) = input.settings, container.storesFrameRate {
+        if case .passthrough(let format, _) = input.settings, container.model.storesFrameRate {
             rate = format.constantFrameRate
         }
         // A timecode requires a frame rate; otherwise the rate isn't set here.
@@ -162,7 +162,8 @@ struct OutputHeader {
                 "\(input.reference): the clean aperture of \(aperture.width)x\(aperture.height) at \(aperture.horizontalOffset), \(aperture.verticalOffset) from the center isn't inside the frame of \(configuration.width)x\(configuration.height)"
             )
         }
-        return SampleEntryBoxes(aperture, color: parameters.color, storesRange: container.storesColorRange)
+        return SampleEntryBoxes(
+            aperture, color: parameters.color, storesRange: container.model.storesColorRange)
     }
 
     /// Adds cover art: attachments in Matroska, streams with one packet in other containers.
@@ -172,7 +173,7 @@ struct OutputHeader {
             guard container.canHoldCover(codec: cover.parameters.codecName) else {
                 throw MediaError.invalidArgument("\(container.name) can't store this cover")
             }
-            if container.attachesCovers, let type = cover.parameters.traits.cover {
+            if container.model.attachesCovers, let type = cover.parameters.traits.cover {
                 try muxer.addAttachment(
                     cover.bytes,
                     metadata: [
@@ -188,9 +189,9 @@ struct OutputHeader {
     }
 
     private func options(movieTimescale: Int32) -> [(key: String, value: String)] {
-        var options = container.muxerOptions
+        var options = container.model.muxerOptions
         if inputs.contains(where: { $0.mediaType == .audio && $0.isPassthrough }) {
-            options += container.copiedAudioOptions
+            options += container.model.copiedAudioOptions
         }
         guard container.hasEditLists else { return options }
         options += [
@@ -216,14 +217,14 @@ struct OutputHeader {
     }
 
     private var storesKeysOfAnyName: Bool {
-        guard container.hasMetadataKeyList, let keys = container.metadataKeys else { return false }
+        guard container.model.hasMetadataKeyList, let keys = container.metadataKeys else { return false }
         return metadata.contains { !keys.contains($0.key) }
     }
 
     /// Returns a track's metadata. libavformat 5.1 doesn't write a track's title to mov, so the handler name contains
     /// it.
     private func metadata(of input: AssetWriterInput) -> [MetadataEntry] {
-        guard container.keepsTrackTitlesInHandlers,
+        guard container.model.keepsTrackTitlesInHandlers,
             !input.metadata.contains(where: { $0.key == "handler_name" }),
             let title = input.metadata.first(where: { $0.key == "title" })
         else { return input.metadata }
@@ -248,7 +249,9 @@ struct OutputHeader {
     /// Returns the codec delay that the container stores in a separate field (Opus in Matroska), in `timeBase`; 0 for
     /// others.
     private func codecDelay(_ parameters: CodecParameters, timeBase: Rational) -> Int64 {
-        guard !Muxer.addsCodecDelay, container.delayFields.contains(parameters.codecName) else { return 0 }
+        guard !Muxer.addsCodecDelay, container.model.delayFields.contains(parameters.codecName) else {
+            return 0
+        }
         return Rational(1, 48_000).rescale(Int64(parameters.initialPadding), to: timeBase)
     }
 }

@@ -29,7 +29,7 @@ struct OutputSizeModel {
     private var lastSecond = Int64.min
 
     init(container: ContainerType, tracks: [Track]) {
-        family = container.framing
+        family = container.model.framing
         self.tracks = tracks
         lastTimes = tracks.map { _ in PacketTimes() }
     }

@@ -40,12 +40,12 @@ final class PacketCopier: InputStage {
         (self.isFragmented, self.isSegmented, self.reference) = (isFragmented, isSegmented, reference)
         self.record = record
         isGapless =
-            container.requiresContiguousSamples || source.traits.isPCM && container.hasEditLists
+            container.model.requiresContiguousSamples || source.traits.isPCM && container.hasEditLists
         var stages: [any PacketStage] = []
         if source.traits.storesLengthInHeader, isPart || !FLACRenumbering.storesLength(source.extradata) {
             stages += FLACRenumbering(header: source.extradata).map { [$0] } ?? []
         }
-        stages += try container.packetStages(source, reference)
+        stages += try container.model.packetStages(source, reference)
         self.stages = stages
         sampleEntry = stages.lazy.compactMap { $0 as? HEVCSampleEntry }.first
         let parameters = try stages.reduce(source) { try $1.parameters(of: $0) }
@@ -122,7 +122,7 @@ final class PacketCopier: InputStage {
         // The source's time base may be coarser than a sample (Matroska's milliseconds), and a range may begin
         // within a packet.
         let slack = Rational(1, 100).rescale(1, to: timeBase)
-        let end = copiedEnd ?? (container.requiresContiguousSamples ? 0 : pts)
+        let end = copiedEnd ?? (container.model.requiresContiguousSamples ? 0 : pts)
         if pts - end > (copiedEnd == nil ? max(slack, duration) : slack) {
             throw MediaError.gap(
                 track: reference, container: container.name, from: MediaTime(ticks: end, timeBase: timeBase),

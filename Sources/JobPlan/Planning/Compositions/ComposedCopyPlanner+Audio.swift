@@ -128,7 +128,7 @@ extension ComposedCopyPlanner {
                 help: "use `encode`, or `cut: smart` to keep whole packets")
             return false
         }
-        guard container.value.hasTimestamps || isExact else {
+        guard container.value.model.hasTimestamps || isExact else {
             sink.error(
                 .copyRange,
                 "packets are cut where clips are joined, which requires timestamps; \(container.value.name) has none",

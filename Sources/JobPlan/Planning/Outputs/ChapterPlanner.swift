@@ -71,12 +71,12 @@ struct ChapterPlanner {
     /// Returns the chapters that the container can represent: no more than its maximum, none shorter than its
     /// minimum duration. The ledger lists the others.
     private func storable(_ chapters: [AssetChapter], _ reasons: inout Reasons) -> [AssetChapter] {
-        let (name, limit) = (container.value.name, container.value.maxChapters)
-        let long = chapters.filter { $0.timeRange.duration >= container.value.shortestChapter }
+        let (name, limit) = (container.value.name, container.value.model.maxChapters)
+        let long = chapters.filter { $0.timeRange.duration >= container.value.model.shortestChapter }
         if long.count < chapters.count {
             reasons.account(
                 for: .named("\(Self.number(chapters.count - long.count)) too short"), of: nil, .dropped,
-                "\(name) can't store chapters shorter than \(container.value.shortestChapter) s")
+                "\(name) can't store chapters shorter than \(container.value.model.shortestChapter) s")
         }
         if long.count > limit {
             reasons.account(
@@ -140,7 +140,7 @@ struct ChapterPlanner {
     ) -> [AssetChapter]? {
         var starts: [MediaTime] = []
         var frames = frames
-        let (name, limit) = (container.value.name, container.value.maxChapters)
+        let (name, limit) = (container.value.name, container.value.model.maxChapters)
         if list.count > limit {
             reasons.error(
                 .containerSetting, "\(name) stores at most \(limit) chapters; the list has \(list.count)",
@@ -168,10 +168,10 @@ struct ChapterPlanner {
                     at: entry.start.range)
                 return nil
             }
-            guard end - starts[index] >= container.value.shortestChapter else {
+            guard end - starts[index] >= container.value.model.shortestChapter else {
                 reasons.error(
                     .containerSetting,
-                    "the chapter lasts \(end - starts[index]) s; \(name) can't store chapters shorter than \(container.value.shortestChapter) s",
+                    "the chapter lasts \(end - starts[index]) s; \(name) can't store chapters shorter than \(container.value.model.shortestChapter) s",
                     at: entry.start.range)
                 return nil
             }

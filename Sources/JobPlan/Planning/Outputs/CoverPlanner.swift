@@ -47,7 +47,7 @@ struct CoverPlanner {
     /// as streams.
     private func accountForTags(of cover: TrackDescription, in reasons: inout Reasons) {
         for tag in cover.tags {
-            let isKept = ["title", "comment"].contains(tag.key) && !container.attachesCovers
+            let isKept = ["title", "comment"].contains(tag.key) && !container.model.attachesCovers
             reasons.account(
                 for: .tag(tag.key), of: cover.index, isKept ? .copied : .dropped,
                 isKept

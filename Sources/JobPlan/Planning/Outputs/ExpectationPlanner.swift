@@ -65,7 +65,7 @@ struct ExpectationPlanner {
                 isExact = true
             }
         } else if track.mediaType == .audio, let sampleRate {
-            if container?.hasTimestamps == false { shown = TimeRange(start: .zero, end: shown.end) }
+            if container?.model.hasTimestamps == false { shown = TimeRange(start: .zero, end: shown.end) }
             let source = Rational(1, max(1, track.sampleRate))
             let unit = Rational(1, max(1, sampleRate))
             let count = (shown.start + shown.duration).ticks(in: source) - shown.start.ticks(in: source)

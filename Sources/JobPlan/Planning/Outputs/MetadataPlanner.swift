@@ -34,11 +34,11 @@ struct MetadataPlanner {
         var reasons = Reasons()
         // `TimecodePlanner` adds the entry of a timecode.
         let tags = source.filter { $0.key.lowercased() != "timecode" }
-        if spec.set.count > container.maxTags {
+        if spec.set.count > container.model.maxTags {
             reasons.error(
                 .containerSetting,
-                "\(container.name) stores at most \(container.maxTags) tags; `set` has \(spec.set.count)",
-                at: spec.set[container.maxTags].key.range)
+                "\(container.name) stores at most \(container.model.maxTags) tags; `set` has \(spec.set.count)",
+                at: spec.set[container.model.maxTags].key.range)
             return Decision(nil, reasons)
         }
         let set = Set(spec.set.map(\.key.value))
@@ -46,7 +46,7 @@ struct MetadataPlanner {
         for entry in tags {
             if let problem = problem(with: entry, set: set) {
                 dropped.append((entry.key, problem))
-            } else if entries.count + spec.set.count == container.maxTags {
+            } else if entries.count + spec.set.count == container.model.maxTags {
                 dropped.append((entry.key, Self.surplus(in: container)))
             } else {
                 entries.append(MetadataEntry(key: name(of: entry.key), value: entry.value))
@@ -63,7 +63,7 @@ struct MetadataPlanner {
 
     /// Returns the reason for omitting a tag beyond the container's limit.
     static func surplus(in container: ContainerType) -> String {
-        "\(container.name) stores at most \(container.maxTags) tags; `metadata: { keep: … }` selects"
+        "\(container.name) stores at most \(container.model.maxTags) tags; `metadata: { keep: … }` selects"
     }
 
     /// Returns the reason for omitting a tag; nil if it is copied. `set` contains the keys that the job sets.
@@ -80,15 +80,15 @@ struct MetadataPlanner {
         if let keys = container.metadataKeys, !keys.contains(self.name(of: key).lowercased()) {
             return "\(container.name) can't store it"
         }
-        if name == "creation_time", container.treatsZeroTimeAsUnknown,
+        if name == "creation_time", container.model.treatsZeroTimeAsUnknown,
             entry.value.hasPrefix("1970-01-01T00:00:00")
         {
             return "\(container.name) uses \(entry.value) for an unknown time"
         }
-        if name == "creation_time", container.parsesCreationTime, CreationTime(entry.value) == nil {
+        if name == "creation_time", container.model.parsesCreationTime, CreationTime(entry.value) == nil {
             return "\(container.name) requires a date and time, not `\(entry.value)`"
         }
-        if name == "description", container.sharedKeys.contains("description"),
+        if name == "description", container.model.sharedKeys.contains("description"),
             source.contains(where: { $0.key.lowercased() == "comment" })
         {
             return "\(container.name) stores it in the same field as `comment`"

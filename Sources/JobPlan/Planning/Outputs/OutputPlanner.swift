@@ -208,7 +208,7 @@ struct OutputPlanner {
                 "`limit: { size }` can't be combined with copied \(track.source.codec), whose header contains its length and checksum",
                 at: limit.range, notes: [Diagnostic.Note("the track is copied here", at: track.location)])
         }
-        if !chapters.isEmpty, !container.value.canWriteChaptersLate {
+        if !chapters.isEmpty, !container.value.model.canWriteChaptersLate {
             reasons.error(
                 .containerSetting,
                 "`limit: { size }` can't be combined with chapters in \(container.value.name), which stores chapters first",
@@ -255,7 +255,7 @@ struct OutputPlanner {
         let count = chosen.reduce(0) {
             $0 + ($1.rule.combinesTracks ? min(1, $1.tracks.count) : $1.tracks.count)
         }
-        if container.value.isSingleTrack, count > 1 {
+        if container.value.model.isSingleTrack, count > 1 {
             reasons.error(
                 .containerCodec,
                 "\(container.value.name) can store only one track; the rules select \(count)",

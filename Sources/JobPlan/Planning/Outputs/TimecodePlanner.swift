@@ -49,7 +49,7 @@ struct TimecodePlanner {
             if case .encode(let encoding)? = track?.action {
                 encoding.video?.frameRate ?? track?.source.frameRate
             } else { track?.source.frameRate }
-        guard container.hasTimecode, let rate else {
+        guard container.model.hasTimecode, let rate else {
             reasons.error(
                 .containerSetting,
                 track == nil
@@ -74,7 +74,7 @@ struct TimecodePlanner {
         guard let track, let rate = track.source.frameRate else {
             return (nil, "the output has no video")
         }
-        guard container.hasTimecode else { return (nil, "\(container.name) can't store it") }
+        guard container.model.hasTimecode else { return (nil, "\(container.name) can't store it") }
         if case .encode(let encoding) = track.action, let requested = encoding.video?.frameRate,
             requested != rate
         {

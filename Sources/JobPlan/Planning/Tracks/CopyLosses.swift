@@ -19,7 +19,7 @@ struct CopyLosses {
         if track.sideData.contains(TrackDescription.hiddenBeginning), let reason = hiddenBeginning {
             drop("hidden beginning", reason)
         }
-        if track.hasSeparateAlpha, !container.supportsSeparateAlpha {
+        if track.hasSeparateAlpha, !container.model.supportsSeparateAlpha {
             drop("alpha plane", "can't store it for \(track.codec)")
         }
         if !lostColor.isEmpty {
@@ -50,14 +50,15 @@ struct CopyLosses {
             (ColorParts.primaries, color.primaries), (.transfer, color.transfer), (.matrix, color.matrix),
         ]
         let isWhole = parts.allSatisfy { $0.1 != nil }
-        let isStored = container.storesColor && (!container.requiresCompleteColor || isWhole)
+        let isStored = container.model.storesColor && (!container.model.requiresCompleteColor || isWhole)
         var lost: [String] = []
         // RGB is part of the pixel format, so its matrix is not lost.
         for (part, value) in parts where !isStored && !bitstreamColor.contains(part) {
             if part != .matrix || !track.pixelFormat.isRGB, let value { lost.append(value) }
         }
         // Players assume limited range if none is stated.
-        if !(isStored && container.storesColorRange), !bitstreamColor.contains(.range), color.range == "pc",
+        if !(isStored && container.model.storesColorRange), !bitstreamColor.contains(.range),
+            color.range == "pc",
             !track.pixelFormat.isRGB
         {
             lost.append("full range")
@@ -70,7 +71,7 @@ struct CopyLosses {
         if !container.hidesBeginning(ofCodec: track.codec) {
             return "can't mark it as hidden, so it becomes audible"
         }
-        guard container.discardMarking == .packetEnds, let samples = track.hiddenPartOfPacket else {
+        guard container.model.discardMarking == .packetEnds, let samples = track.hiddenPartOfPacket else {
             return nil
         }
         return "can hide whole packets only: \(samples) samples become audible"

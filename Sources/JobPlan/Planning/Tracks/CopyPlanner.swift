@@ -110,11 +110,11 @@ struct CopyPlanner {
         case .file, .job, .composition: break
         }
         let isData = track.mediaType == .data
-        guard isData ? type.dataCodecs.contains(track.codec) : type.canHold(codec: track.codec) else {
+        guard isData ? type.model.dataCodecs.contains(track.codec) : type.canHold(codec: track.codec) else {
             return refuse(
                 "\(type.name) can't store \(track.codec == "none" ? "an unknown codec" : track.codec), the codec of \(label(track))",
                 help: isData
-                    ? "it holds data tracks of \(type.dataCodecs.joined(separator: " and ")); use `data: { codec: … }` to select them"
+                    ? "it holds data tracks of \(type.model.dataCodecs.joined(separator: " and ")); use `data: { codec: … }` to select them"
                     : "use `encode`, or another container", into: &sink)
         }
         if track.sideData.contains(TrackDescription.changingHeaders),
@@ -135,7 +135,7 @@ struct CopyPlanner {
         }
         // For Dolby Vision profile 5 in mp4, libavformat 5.1 writes another sample entry, which players
         // decode as regular frames.
-        if track.dolbyVisionProfile == 5, !type.marksDolbyVisionProfile5 {
+        if track.dolbyVisionProfile == 5, !type.model.marksDolbyVisionProfile5 {
             return refuse(
                 "\(label(track)) is Dolby Vision profile 5, which \(type.name) can't signal; players would show wrong colors",
                 help: "use mkv", into: &sink)
@@ -184,7 +184,7 @@ struct CopyPlanner {
     private func unsupportedGap(in track: TrackDescription) -> TimeRange? {
         let type = container.value
         let isGapless =
-            type.requiresContiguousSamples || BitstreamTraits.of(track.codec).isPCM && type.hasEditLists
+            type.model.requiresContiguousSamples || BitstreamTraits.of(track.codec).isPCM && type.hasEditLists
         guard track.mediaType == .audio, track.isExact, isGapless else { return nil }
         let slack = MediaTime(value: 1, timescale: 100)
         var (offset, position) = (MediaTime.zero, MediaTime.zero)

@@ -94,7 +94,9 @@ struct TrackPlanner {
             switch (kind, action) {
             case _ where track.mediaType != .video: problem = "not supported in outputs"
             case ("dovi", .copy):
-                if !container.value.storesDolbyVision { problem = "\(container.value.name) can't store it" }
+                if !container.value.model.storesDolbyVision {
+                    problem = "\(container.value.name) can't store it"
+                }
             case ("dovi", _): problem = "re-encoding drops Dolby Vision metadata"
             case (TrackDescription.secondView, .copy):
                 problem = "libavformat can't write its configuration (lhvC); players show the first view"
@@ -257,7 +259,7 @@ struct TrackPlanner {
         of track: TrackDescription, _ action: TrackPlan.Action, rotated transform: DisplayTransform?,
         by rule: TrackRule, _ reasons: inout Reasons
     ) -> TrackPlan.Expectation? {
-        if transform?.isIdentity == false, !container.value.hasDisplayMatrix {
+        if transform?.isIdentity == false, !container.value.model.hasDisplayMatrix {
             reasons.error(
                 .containerSetting,
                 "\(container.value.name) can't store the rotation of the source",
@@ -411,7 +413,7 @@ struct TrackPlanner {
         }
         let planner = TrackTagPlanner(
             track: track, rule: rule, keep: output.media.metadata.keep, container: container,
-            hasSeparateAlpha: hasAlpha && container.value.supportsSeparateAlpha,
+            hasSeparateAlpha: hasAlpha && container.value.model.supportsSeparateAlpha,
             changesLevels: action.changesLevels(of: track, mix: mix))
         return planner.decide()
     }

@@ -71,7 +71,7 @@ struct TrackTagPlanner {
                 )
             }
         }
-        if let title = rule.title?.value ?? track.title, type.hasTrackTitles {
+        if let title = rule.title?.value ?? track.title, type.model.hasTrackTitles {
             entries.append(MetadataEntry(key: type.hasEditLists ? "handler_name" : "title", value: title))
         }
         if hasSeparateAlpha { entries.append(.separateAlphaTag) }
@@ -98,7 +98,7 @@ struct TrackTagPlanner {
             }
         }
         // The only track of a file needs no disposition.
-        return container.value.isSingleTrack
+        return container.value.model.isSingleTrack
             ? [] : (rule.disposition?.value ?? track.disposition).filter(possible.contains)
     }
 
@@ -124,7 +124,7 @@ struct TrackTagPlanner {
             return note(.copied, written == tag.value ? "kept" : "as \(written)")
         case "title", "handler_name":
             if rule.title != nil { return note(.dropped, "set by the rule") }
-            if !container.value.hasTrackTitles {
+            if !container.value.model.hasTrackTitles {
                 return note(.dropped, "\(container.value.name) can't store track titles")
             }
             return tag.value == track.title
@@ -137,10 +137,10 @@ struct TrackTagPlanner {
         if Self.isTechnical(tag.key) { return note(.dropped, "describes the source's container") }
         if changesLevels, LoudnessTags.contain(tag.key) { return note(.dropped, LoudnessTags.reason) }
         guard keep.contains(tag.key) else { return note(.dropped, "the job doesn't keep it") }
-        guard container.value.hasTrackTags else {
+        guard container.value.model.hasTrackTags else {
             return note(.dropped, "\(container.value.name) can't store tags of tracks")
         }
-        guard kept + rule.metadata.count < container.value.maxTags else {
+        guard kept + rule.metadata.count < container.value.model.maxTags else {
             return note(.dropped, MetadataPlanner.surplus(in: container.value))
         }
         kept += 1

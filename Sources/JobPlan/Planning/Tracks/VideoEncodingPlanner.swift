@@ -158,7 +158,7 @@ struct VideoEncodingPlanner {
                 return false
             }
             return spec.codec.value.frames.supports(
-                format, spec.profile?.value, container.supportsSeparateAlpha)
+                format, spec.profile?.value, container.model.supportsSeparateAlpha)
         }
         return track.pixelFormat.nearest(of: formats) ?? formats.first ?? track.pixelFormat
     }

@@ -324,7 +324,7 @@ struct OutputDecoder {
         guard !destination.isTemplate, let type = ContainerType.named(named.value),
             let ending = Self.lastPart(of: destination.path.value).nameParts.ending,
             let other = ContainerType.forExtension(ending), other != type,
-            !type.commonExtensions.contains(ending.lowercased())
+            !type.model.commonExtensions.contains(ending.lowercased())
         else { return }
         reader.sink.warning(
             .unknownContainer,
