@@ -89,6 +89,19 @@ import Testing
         (.pcm(.int24, layout: .mono), .wav, "pcm_s24le"), (.pcm(.float32, layout: .mono), .mov, "pcm_f32le"),
     ]
 
+    /// Frames with pixels that aren't square are declared as such.
+    @Test func pixelAspectRatioIsDeclared() async throws {
+        let scratch = try Scratch()
+        let url = URL(fileURLWithPath: scratch.file("o.mp4"))
+        var settings = VideoSettings.h264(size: Self.size, frameRate: Self.rate)
+        settings.pixelAspectRatio = Rational(4, 3)
+        _ = try await write(settings, to: url, .mp4)
+        let stream = try FFmpegFile(url.path).stream("v:0", "sample_aspect_ratio")
+        #expect(stream["sample_aspect_ratio"] as? String == "4:3")
+        let track = try #require(try await Asset(url: url).loadTracks(withMediaType: .video).first)
+        #expect(abs(track.displaySize.width - 64 * 4 / 3.0) < 1)
+    }
+
     @Test(arguments: audio.indices) func audioIsEncoded(_ number: Int) async throws {
         let (settings, container, codec) = Self.audio[number]
         let scratch = try Scratch()
