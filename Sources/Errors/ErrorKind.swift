@@ -48,7 +48,7 @@ public enum ErrorKind: String, Codable, Hashable, Sendable, CaseIterable {
 
     // MARK: Calls and sessions
 
-    /// A call at the wrong time, or with an argument that is not allowed.
+    /// A call at the wrong time, such as a second start: an error of the program.
     case misuse
     /// An argument that the call doesn't accept, such as a range outside the asset. It may come from the user.
     case invalidArgument

@@ -1,4 +1,4 @@
-import Articles
+@testable import Articles
 import Foundation
 
 import TandemKit
@@ -55,6 +55,211 @@ import Testing
             article.contains(program.joined(separator: "\n")), "\(name).md doesn't contain the tested program"
         )
         #expect(program.filter { !$0.isEmpty }.count <= maxLines)
+    }
+
+    /// The folder of the pages of types, each of which contains one example.
+    private static let pages = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent(
+            "../../Sources/TandemKit/TandemKit.docc/Types")
+
+    /// The code of an article or a page, each example separately.
+    private static func examples(in page: String) -> [String] {
+        page.components(separatedBy: "```swift\n").dropFirst().map {
+            $0.components(separatedBy: "\n```")[0]
+        }
+    }
+
+    /// The page of each type contains the example that is compiled in `TypeExamples`, and no other code.
+    @Test func pagesOfTypesContainTheTestedExamples() throws {
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(
+            "../Articles/TypeExamples")
+        var compiled: [String: String] = [:]
+        for file in try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil) {
+            let lines = try String(contentsOf: file, encoding: .utf8).components(separatedBy: "\n")
+            for (index, line) in lines.enumerated() where line.contains("// begin ") {
+                let name = try #require(line.components(separatedBy: "// begin ").last)
+                let indent = line.prefix { $0 == " " }.count
+                let end = try #require(lines[index...].firstIndex { $0.hasSuffix("// end \(name)") })
+                compiled[name] = lines[(index + 1)..<end].map { String($0.dropFirst(indent)) }
+                    .joined(separator: "\n")
+            }
+        }
+        let pages = try FileManager.default.contentsOfDirectory(
+            at: Self.pages, includingPropertiesForKeys: nil)
+        for page in pages {
+            let name = page.deletingPathExtension().lastPathComponent
+            let code = Self.examples(in: try String(contentsOf: page, encoding: .utf8))
+            #expect(try code == [#require(compiled[name], "\(name) has no example")], "\(name)")
+        }
+        #expect(pages.count == compiled.count && pages.count > 40)
+    }
+
+    @Test func examplesOfAssetsAndReadersRun() async throws {
+        let scratch = try Scratch()
+        let input = try await Self.movie(in: scratch)
+        let folder = URL(fileURLWithPath: scratch.path)
+        let asset = Asset(url: input)
+        let video = try #require(try await asset.loadTracks(withMediaType: .video).first)
+        let sound = try #require(try await asset.loadTracks(withMediaType: .audio).first)
+        try await AssetExamples.asset(input: input)
+        try await AssetExamples.track(input: input)
+        AssetExamples.format(track: video)
+        AssetExamples.container(url: input)
+        #expect(try await AssetExamples.environment(folder: folder, file: input).seconds > 1.9)
+        try AssetExamples.root(folder: folder, upload: input)
+        #expect(AssetExamples.time() == MediaTime(value: 76_001, timescale: 30_000))
+        #expect(AssetExamples.range().end == MediaTime(value: 12, timescale: 1))
+        #expect(try await ReadingExamples.reader(input: input) == 25)
+        let count = try await ReadingExamples.output(
+            reader: AssetReader(loading: asset), track: sound)
+        #expect(abs(count - 32_000) < 800)
+        #expect(ReadingExamples.trackOutputs(track: video).count == 2)
+        let reader = try await ReadingExamples.damage(asset: asset)
+        let mix = try await ReadingExamples.mixOutput(asset: asset, reader: reader)
+        let frames = try await ReadingExamples.compositionOutput(asset: asset, reader: reader)
+        try await reader.start()
+        try await SampleExamples.sample(output: mix)
+        #expect(try await SampleExamples.queue(output: frames).count == 10)
+        #expect(ReadingExamples.videoSettings().fit == .contain)
+        #expect(try await ReadingExamples.generator(input: input).count == 2)
+        let waveform = try await ReadingExamples.waveform(input: input)
+        #expect(ReadingExamples.values(of: waveform) > 0.05)
+        let drawing = URL(fileURLWithPath: scratch.file("waveform.svg"))
+        try ReadingExamples.drawing(of: waveform, output: drawing)
+        #expect(try String(contentsOf: drawing, encoding: .utf8).hasPrefix("<svg"))
+        #expect(try SampleExamples.pixels().width == 64)
+        #expect(try SampleExamples.pool().width == 640)
+        #expect(SampleExamples.format() != nil && SampleExamples.sampleFormat().sampleFormat != nil)
+        #expect(try SampleExamples.generics() == (0.5, 235))
+    }
+
+    @Test func examplesOfWritersRun() async throws {
+        let scratch = try Scratch()
+        let input = try await Self.movie(in: scratch)
+        let asset = Asset(url: input)
+        func url(_ name: String) -> URL { URL(fileURLWithPath: scratch.file(name)) }
+        func frames(of name: String) throws -> Int { try FFmpegFile(url(name).path).frames().times.count }
+        let size = PixelSize(width: 64, height: 48)
+        func queue() throws -> SampleBufferQueue {
+            let queue = SampleBufferQueue()
+            for number in 0..<25 as Range<Int64> {
+                queue.append(
+                    try SampleBuffer(
+                        pixelBuffer: PixelBuffer(pixelFormat: .gray, width: 64, height: 48),
+                        at: MediaTime(value: number, timescale: 25),
+                        duration: MediaTime(value: 1, timescale: 25)))
+            }
+            return queue
+        }
+        try await WritingExamples.writer(frames: try queue(), size: size, output: url("writer.mp4"))
+        let requests = try AssetWriter(url: url("requests.mp4"), container: .mp4)
+        let requested = try AssetWriterInput(video: .h264(size: size, frameRate: Rational(25, 1)))
+        try requests.add(requested)
+        try requests.startWriting()
+        try requests.startSession(atSourceTime: .zero)
+        let queued = try queue()
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            WritingExamples.input(requested, of: requests, frames: queued) { error in
+                if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+            }
+        }
+        try await WritingExamples.adaptor(
+            input: AssetWriterInput(video: .h264(size: size, frameRate: Rational(25, 1))),
+            writer: AssetWriter(url: url("adaptor.mp4"), container: .mp4))
+        for name in ["writer.mp4", "requests.mp4", "adaptor.mp4"] {
+            #expect(try frames(of: name) == 25, "\(name)")
+        }
+        let settings = try WritingExamples.videoSettings(
+            writer: AssetWriter(url: url("none.mp4"), container: .mp4))
+        #expect(settings.mediaType == .video)
+        #expect(try WritingExamples.audioSettings().mediaType == .audio)
+        #expect(try WritingExamples.configuration().mediaType == .video)
+        try await WritingExamples.session(asset: asset, output: url("session.mp4"))
+        try await WritingExamples.export(input: input, output: url("export.mp4"))
+        try await WritingExamples.assistant(asset: asset, output: url("assistant.mp4"))
+        for name in ["session.mp4", "export.mp4", "assistant.mp4"] {
+            #expect(try frames(of: name) == 50, "\(name)")
+        }
+        #expect(await WritingExamples.presets(asset: asset).contains { $0.name == "medium" })
+        let folder = url("segments")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let segments = WritingExamples.segmentWriter(folder: folder)
+        let first = try #require(try await asset.loadTracks(withMediaType: .video).first)
+        let session = ReencodeSession(reader: try await AssetReader(loading: asset), writer: segments)
+        try session.addTrack(
+            output: AssetReaderTrackOutput(track: first),
+            input: AssetWriterInput(
+                mediaType: .video, settings: .passthrough(first.format, timeBase: first.timeBase)))
+        guard case .completed = await session.run() else {
+            throw ProgramError(message: "\(String(describing: segments.error))")
+        }
+        #expect(FileManager.default.fileExists(atPath: folder.path + "/init.mp4"))
+    }
+
+    @Test func furtherExamplesRun() async throws {
+        let scratch = try Scratch()
+        let input = try await Self.movie(in: scratch)
+        let asset = Asset(url: input)
+        let track = try #require(try await asset.loadTracks(withMediaType: .video).first)
+        #expect(FurtherExamples.audioOutput().sampleRate == 44_100)
+        #expect(FurtherExamples.outputSettings().count == 2)
+        let copying = FurtherExamples.copyingInput(track: track)
+        FurtherExamples.transform(input: copying)
+        #expect(copying.mediaType == .video && copying.transform?.clockwiseDegrees == 90)
+        try await FurtherExamples.contents(asset: asset)
+        let reader = try await AssetReader(loading: asset)
+        FurtherExamples.extent(reader: reader)
+        let frames = AssetReaderTrackOutput(track: track, settings: .video(VideoOutputSettings()))
+        try reader.add(frames)
+        try await reader.start()
+        var count = 0
+        while try await frames.next() != nil { count += 1 }
+        #expect(abs(count - 25) <= 1)
+        let pattern = FurtherExamples.pattern()
+        #expect(try await pattern.load(.duration) == MediaTime(value: 2, timescale: 1))
+        let generator = AssetImageGenerator(asset: asset)
+        let times = [MediaTime.zero, MediaTime(seconds: 1)]
+        #expect(await FurtherExamples.results(generator: generator, times: times) == 2)
+        let images = try await FurtherExamples.stills(generator: generator, times: times)
+        for (number, image) in images.enumerated() {
+            try image.write(to: URL(fileURLWithPath: scratch.file("frame-000\(number + 1).png")))
+        }
+        let sequence = FurtherExamples.images(folder: URL(fileURLWithPath: scratch.path))
+        #expect(try await sequence.load(.duration) == MediaTime(value: 2, timescale: 25))
+        let missing = URL(fileURLWithPath: scratch.file("none.mp4"))
+        #expect(try await FurtherExamples.opening(url: missing)?.hasSuffix("none.mp4: notFound") == true)
+        let session = ExportSession(asset: Asset(url: missing), preset: .low)
+        let messages = try await FurtherExamples.exporting(
+            session: session, to: URL(fileURLWithPath: scratch.file("x.mp4")))
+        #expect(messages.contains { $0.contains("none.mp4") })
+    }
+
+    @Test func examplesOfCompositionsAndErrorsRun() async throws {
+        let scratch = try Scratch()
+        let input = try await Self.movie(in: scratch)
+        let asset = Asset(url: input)
+        let joined = try CompositionExamples.composition(first: input, second: input)
+        // 3.5 s, in whole frames.
+        #expect(try await joined.load(.duration) == MediaTime(value: 88, timescale: 25))
+        var composition = Composition()
+        try composition.append(asset)
+        composition = try CompositionExamples.join(composition: composition, next: asset)
+        composition = CompositionExamples.layer(composition: composition)
+        let layered = Asset(.composition(composition), environment: MediaEnvironment())
+        #expect(try await ReadingExamples.frameCount(of: layered) == 88)
+        let output = URL(fileURLWithPath: scratch.file("o.mp4"))
+        let track = try #require(try await asset.loadTracks(withMediaType: .video).first)
+        let session = ExportSession(asset: asset, preset: .low)
+        CompositionExamples.videoComposition(track: track, session: session)
+        session.audioMix = CompositionExamples.mix(
+            track: try #require(try await asset.loadTracks(withMediaType: .audio).first))
+        #expect(CompositionExamples.envelope().points.count == 4)
+        #expect(await CompositionExamples.error { try await session.export(to: output) } == "done")
+        let message = await CompositionExamples.error { try await session.export(to: output) }
+        #expect(message == "an export session can only be used once")
+        #expect(CompositionExamples.kind(of: CancellationError()) == "cancelled")
+        let error = MediaError.noSamples(track: track.reference)
+        #expect(CompositionExamples.details(of: error)?.hasPrefix("track 0 (video): ") == true)
     }
 
     @Test func jobFilesCreateTheirOutputs() async throws {

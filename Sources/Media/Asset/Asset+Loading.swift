@@ -1,11 +1,7 @@
 public import LibAV
 
 extension Asset {
-    /// Loads several properties together (`load(_:_:)`).
-    ///
-    /// ```swift
-    /// let (duration, tracks) = try await asset.load(.duration, .tracks)
-    /// ```
+    /// Loads several properties together, and returns them as a tuple (`load(_:_:)`).
     /// - Throws: as for one property.
     public func load<First, Second, each Other>(
         _ first: AssetProperty<First>, _ second: AssetProperty<Second>,

@@ -17,10 +17,9 @@ public enum SessionStatus: String, Sendable {
     case cancelled
 }
 
+// Unchecked `Sendable`: `outputs` and `extent` are immutable after `startReading`; the status is protected by a mutex,
+// and the other properties must be set before reading starts.
 /// Reads one asset through any number of outputs (AVFoundation's `AVAssetReader`). A reader is used once.
-///
-/// Unchecked `Sendable`: `outputs` and `extent` are immutable after `startReading`; the status is protected by a mutex,
-/// and the other properties must be set before reading starts.
 public final class AssetReader: @unchecked Sendable {
     /// The asset that is read.
     public let asset: Asset

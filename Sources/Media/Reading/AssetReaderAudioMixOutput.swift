@@ -1,8 +1,7 @@
 internal import LibAV
 
+// Unchecked `Sendable`: the class adds only immutable state.
 /// Vends the sum of several tracks' audio (AVFoundation's `AVAssetReaderAudioMixOutput`).
-///
-/// Unchecked `Sendable`: the class adds only immutable state.
 public final class AssetReaderAudioMixOutput: AssetReaderOutput, @unchecked Sendable {
     /// Volume of each track, and sample rate and channel layout of the sum.
     public let audioMix: AudioMix

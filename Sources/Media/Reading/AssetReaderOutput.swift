@@ -4,6 +4,8 @@ internal import LibAV
 internal import Locking
 internal import Synchronization
 
+// Unchecked `Sendable`: the producer is accessed on `queue` only, sample state is protected by a mutex, and the other
+// properties are set before reading starts.
 /// Vends samples in order (AVFoundation's `AVAssetReaderOutput`): those of one track (`AssetReaderTrackOutput`), the
 /// sum of several tracks' audio (`AssetReaderAudioMixOutput`), or the composed frames of several tracks
 /// (`AssetReaderVideoCompositionOutput`).
@@ -11,9 +13,6 @@ internal import Synchronization
 /// Samples are produced ahead of the caller on the output's own queue, within limits of samples and bytes, so that
 /// decoding runs concurrently with the processing of samples. If no sample is ready, the caller's thread produces one
 /// on that queue instead of waiting on a semaphore.
-///
-/// Unchecked `Sendable`: the producer is accessed on `queue` only, sample state is protected by a mutex, and the other
-/// properties are set before reading starts.
 public class AssetReaderOutput: @unchecked Sendable {
     /// The track that is read; for a mix, the first of its tracks; for a video composition, the composed
     /// track.

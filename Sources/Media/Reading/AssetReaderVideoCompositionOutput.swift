@@ -1,9 +1,8 @@
 internal import LibAV
 
+// Unchecked `Sendable`: the class adds only immutable state.
 /// Vends the composed frames of several tracks (AVFoundation's `AVAssetReaderVideoCompositionOutput`): each track is
 /// placed on a canvas, at the canvas's frame rate.
-///
-/// Unchecked `Sendable`: the class adds only immutable state.
 public final class AssetReaderVideoCompositionOutput: AssetReaderOutput, @unchecked Sendable {
     /// Canvas, and layout of the tracks on it.
     public let videoComposition: VideoComposition

@@ -23,12 +23,11 @@ public enum MediaError: TandemError {
     case nothingFits(limit: Int64)
     /// An output exceeds its size limit.
     case overLimit(size: Int64, limit: Int64)
-    /// A call at the wrong time, such as `append` before `startWriting`, or with an argument that is not allowed. The call
-    /// changes nothing.
+    /// A call at the wrong time, such as `append` before `startWriting`. The call changes nothing.
+    case misuse(String)
     /// An argument that the call doesn't accept, such as a range outside the asset, or a sample whose time doesn't
     /// increase. The call changes nothing.
     case invalidArgument(String)
-    case misuse(String)
     /// A source no longer contains what was found when it was loaded.
     case sourceChanged(String)
     /// A limit on the size of text or results is exceeded.
@@ -166,8 +165,8 @@ public enum MediaError: TandemError {
             .startsBetweenKeyFrames, .endsInsideGroup, .changedHeaders, .gap:
             .notCopyable
         case .nothingFits, .overLimit: .sizeLimitExceeded
-        case .invalidArgument: .invalidArgument
         case .misuse: .misuse
+        case .invalidArgument: .invalidArgument
         case .sourceChanged: .sourceChanged
         case .limitExceeded: .limitExceeded
         case .invalidSettings, .loudnessUnreachable: .invalidSettings

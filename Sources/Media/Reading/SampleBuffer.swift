@@ -48,7 +48,7 @@ public struct SampleBuffer: ~Copyable, Sendable {
         payload = .frame(frame)
     }
 
-    /// Presentation time on the asset's time line.
+    /// Presentation time on the asset's time line (`presentationTimeStamp`).
     public var presentationTime: MediaTime { MediaTime(ticks: pts, timeBase: timeBase) }
     /// Decoding time on the asset's time line (`decodeTimeStamp`); equals `presentationTime` for frames.
     public var decodingTime: MediaTime { MediaTime(ticks: dts, timeBase: timeBase) }

@@ -49,14 +49,13 @@ extension TrackReport {
     }
 }
 
+// Unchecked `Sendable`: mutable state is used on `control` only, is atomic, or is protected by a mutex.
 /// Processes tracks with one reader and one or more writers: each track's samples are passed from an output to an input
 /// on a separate serial queue.
 ///
 /// Start, cancellation and completion run on one control queue. A dispatch group is entered once per track before
 /// anything starts, and left exactly once when the track's pump ends. Its notification determines the outcome:
 /// cancelled, failed with the first error, or completed after the writers have finished.
-///
-/// Unchecked `Sendable`: mutable state is used on `control` only, is atomic, or is protected by a mutex.
 public final class ReencodeSession: @unchecked Sendable {
     /// The reader of all tracks. Only the session may read its outputs.
     public let reader: AssetReader

@@ -2,10 +2,6 @@ public import LibAV
 
 /// Settings of an encoded audio track (AVFoundation's `AVFormatIDKey`, `AVSampleRateKey`, `AVEncoderBitRateKey` and
 /// others).
-///
-/// ```swift
-/// let input = try AssetWriterInput(audio: .aac(bitRate: 128_000))
-/// ```
 public struct AudioSettings: Hashable, Sendable {
     /// An audio codec.
     public enum Codec: Hashable, Sendable {

@@ -1,15 +1,6 @@
 public import LibAV
 
 /// Settings of an encoded video track (AVFoundation's `AVVideoCodecKey`, `AVVideoWidthKey` and compression properties).
-///
-/// The codec, its rate control, the size and the frame rate suffice; the first encoder of this build that supports the
-/// codec is used. Values are checked when an input or a configuration is created.
-///
-/// ```swift
-/// let settings = VideoSettings.h264(
-///     crf: 20, size: PixelSize(width: 1280, height: 720), frameRate: Rational(25, 1))
-/// let input = try AssetWriterInput(video: settings)
-/// ```
 public struct VideoSettings: Hashable, Sendable {
     /// A video codec.
     public enum Codec: String, Hashable, Sendable, CaseIterable {

@@ -7,6 +7,8 @@ internal import Synchronization
 package import Publishing
 internal import FileSystem
 
+// Unchecked `Sendable`: configuration is immutable after `startWriting`, the muxer is used on `queue` only, and the
+// rest is atomic or protected by a mutex.
 /// Writes one file from any number of inputs (AVFoundation's `AVAssetWriter`). A writer is used once. By default its
 /// file is temporary until it is finished, and is removed after an error or a cancel; see ``PublicationTime``. A writer
 /// of segments writes no file, and passes its segments to a delegate.
@@ -15,9 +17,6 @@ internal import FileSystem
 /// always ready; so tracks stay interleaved, memory use is bounded, and deadlocks are impossible. A single caller that
 /// appends to its inputs in turn, and waits until each is ready, may have more data queued than callers on separate
 /// queues. If it waits for one input although only another one is ready, the writer fails with `MediaError.stalled`.
-///
-/// Unchecked `Sendable`: configuration is immutable after `startWriting`, the muxer is used on `queue` only, and the
-/// rest is atomic or protected by a mutex.
 public final class AssetWriter: @unchecked Sendable {
     /// Container format of the file.
     public let container: ContainerType

@@ -3,11 +3,10 @@ public import LibAV
 internal import Locking
 internal import Synchronization
 
+// Unchecked `Sendable`: configuration is immutable after `startWriting`, the encoder is used on the appending queue
+// only, and other state is atomic or protected by a mutex.
 /// Receives one track's samples, encodes them or copies packets, and passes them to its writer (AVFoundation's
 /// `AVAssetWriterInput`). Samples must be appended from one queue.
-///
-/// Unchecked `Sendable`: configuration is immutable after `startWriting`, the encoder is used on the appending queue
-/// only, and other state is atomic or protected by a mutex.
 public final class AssetWriterInput: @unchecked Sendable {
     /// Media type of the track.
     public let mediaType: MediaType

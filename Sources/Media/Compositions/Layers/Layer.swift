@@ -2,7 +2,8 @@
 public struct Layer: Hashable, Codable, Sendable {
     /// Source of a layer's pixels.
     public enum Content: Hashable, Codable, Sendable {
-        /// Frames of a source, in a rectangle of the canvas.
+        /// Frames of a source, in a rectangle of the canvas. `size` of the settings must be that of the rectangle; a
+        /// pixel format with alpha, such as `yuva420p`, keeps transparent pixels.
         case frames(ClipPlacement, in: PixelRectangle, settings: VideoOutputSettings)
         /// Text; `TextLayer.position` is its position on the canvas.
         case text(TextLayer)
