@@ -1,9 +1,9 @@
-/// The result of a command, as its exit status. In order of precedence: if several apply, the first is returned.
+/// The result of a command, as its exit status, in order of precedence (`first(of:)`).
 package enum RunStatus: Int32, CaseIterable, Sendable {
-    /// The run was interrupted by SIGINT.
-    case interrupted = 130
     /// The run was ended by SIGTERM or SIGHUP.
     case terminated = 143
+    /// The run was interrupted by SIGINT.
+    case interrupted = 130
     case usage = 64
     /// The job files are invalid.
     case invalidSpec = 3
@@ -15,6 +15,11 @@ package enum RunStatus: Int32, CaseIterable, Sendable {
     case expectationFailed = 5
     /// All jobs succeeded, were up to date or were skipped.
     case succeeded = 0
+
+    /// Returns the status of a command to which several apply; `succeeded` if none does.
+    package static func first(of statuses: RunStatus?...) -> RunStatus {
+        allCases.first { statuses.contains($0) } ?? .succeeded
+    }
 
     /// The meaning in a few words, for `--help`.
     package var summary: String {

@@ -41,7 +41,9 @@ final class ExportExecution: Sendable {
             cancellation.raise()
             return state.work
         }
-        work?.cancel()
+        guard let work else { return }
+        work.cancel()
+        executor.abandon()
     }
 
     /// Writes and publishes the file. Called once.
@@ -51,7 +53,10 @@ final class ExportExecution: Sendable {
         let outcome = await cancellation.result { completion in
             let work = Task { completion(await executor.run(onPublish: { try self.beginPublishing() })) }
             state.withLock { $0.work = work }
-            if cancellation.isRaised { work.cancel() }
+            if cancellation.isRaised {
+                work.cancel()
+                executor.abandon()
+            }
         }
         switch outcome {
         case .succeeded(let result)?:

@@ -14,6 +14,13 @@ import Testing
             "the reference is out of date; replace it by the output of `tandem schema --reference`")
     }
 
+    @Test func theFirstStatusThatAppliesIsReturned() {
+        #expect(RunStatus.first(of: .jobFailed, .environment) == .environment)
+        #expect(RunStatus.first(of: .expectationFailed, .jobFailed, nil) == .jobFailed)
+        #expect(RunStatus.first(of: .interrupted, .terminated) == .terminated)
+        #expect(RunStatus.first(of: nil, nil) == .succeeded)
+    }
+
     @Test func readmeListsEachStatus() throws {
         let readme = try String(contentsOfFile: TestPaths.repository + "/README.md", encoding: .utf8)
         let table = try #require(readme.components(separatedBy: "| exit status | meaning |").last)

@@ -83,6 +83,15 @@ import Testing
         #expect(try changed == value { _ in })
     }
 
+    /// Outputs whose digest an earlier version computed from the same values in another way have a reason to be created.
+    @Test func aDigestOfAnotherVersionIsAChange() throws {
+        let now = try PlanDigest(Self.task())
+        var before = now
+        before.value.recipe = "another"
+        #expect(now.relation(to: before.value) == .other)
+        #expect(now.changes(since: before) == ["the output was created by an earlier version of Tandem"])
+    }
+
     @Test(arguments: ["", "ab", "ab~", "ab+c", "ab~+c"]) func recordedValuesKeepTheirText(_ text: String) {
         let value = DigestValue(text)
         #expect(value.text == text)

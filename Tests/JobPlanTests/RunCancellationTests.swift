@@ -128,6 +128,22 @@ import Testing
         #expect(batch.observer.recorded == ["finished a", "finished b"] && performer.count == 0)
     }
 
+    /// Files of an attempt whose work can't be interrupted are discarded at once, also those that are created later.
+    @Test func abandon_beforeTheWork_createsNoFile() async throws {
+        let scratch = try Scratch()
+        let performer = ScriptedPerformer { order, _ in Self.finished(order) }
+        let (file, _) = decode("version: 1\njobs:\n" + job("one"), directory: scratch.path)
+        let jobFile = try #require(file)
+        let plan = try #require(BatchPlanner.plan([jobFile]).plan.jobs.first)
+        let executor = JobExecutor(
+            plan: plan, records: nil, performer: performer, root: LocalProber().environment.root)
+        executor.abandon()
+        let outcome = await executor.run(onPublish: {})
+        guard case .cancelled = outcome else { throw ProgramError(message: "\(outcome)") }
+        #expect(performer.count == 0)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == [])
+    }
+
     @Test func cancel_duringWork_endsRunningAndWaitingJobs() async throws {
         let performer = ScriptedPerformer { _, _ in
             await Self.untilCancelled()

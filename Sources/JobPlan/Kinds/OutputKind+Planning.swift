@@ -34,6 +34,24 @@ extension JobPlanner {
     }
 }
 
+extension OutputPlanner {
+    /// Product of the selected tracks.
+    enum Product {
+        case media
+        case images(ImagesSpec)
+        case waveform(WaveformSpec)
+    }
+
+    /// Completes the plan of an output whose tracks are planned.
+    mutating func finish(_ plan: inout OutputPlan, _ extent: PlannedExtent) {
+        switch product {
+        case .media: break
+        case .images(let images): plan.become(stills(images, of: plan.tracks, extent))
+        case .waveform(let waveform): drawn(waveform, as: &plan)
+        }
+    }
+}
+
 extension OutputPlanner.Product {
     /// The product of an output of a kind; nil for kinds that have other planners.
     init?(_ kind: OutputSpec.Kind) {

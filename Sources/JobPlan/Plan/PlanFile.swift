@@ -66,7 +66,9 @@ package struct PlanFile: Codable, Sendable {
     /// Reads a plan file. Throws if the file is invalid.
     package static func read(_ data: Data) throws -> PlanFile {
         let file = try JSONFormat.value(PlanFile.self, of: data)
-        guard file.plan.jobs.allSatisfy(\.isValid) else {
+        // Only renditions of packages are divided into segments.
+        let isDivided = file.plan.jobs.flatMap(\.outputs).contains { $0.media?.segmentation != nil }
+        guard file.plan.jobs.allSatisfy(\.isValid), !isDivided else {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: [], debugDescription: "a job's outputs refer to missing inputs"))
         }

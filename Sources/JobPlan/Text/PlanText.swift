@@ -178,9 +178,9 @@ package enum PlanText {
 
     private static func volume(_ envelope: VolumeEnvelope) -> String {
         if envelope.isFull { return "unchanged volume" }
-        let points = envelope.points.map { "\(Thousandths.text($0.thousandths)) at \($0.time) s" }
+        let points = envelope.points.map { "\(ThousandthsText.text($0.thousandths)) at \($0.time) s" }
         return envelope.points.count == 1
-            ? "volume \(Thousandths.text(envelope.points[0].thousandths))"
+            ? "volume \(ThousandthsText.text(envelope.points[0].thousandths))"
             : "volume \(points.joined(separator: ", "))"
     }
 

@@ -48,7 +48,7 @@ enum TimelineText {
                     "subtitles of \(composition.shortName(of: cues.source)), track \(cues.track)"
                 }
             let turned =
-                layer.rotation == 0 ? "" : ", rotated by \(Thousandths.text(layer.rotation)) degrees"
+                layer.rotation == 0 ? "" : ", rotated by \(ThousandthsText.text(layer.rotation)) degrees"
             lines.append(
                 "  layer \(PlanText.pad("\(index)", 4)) \(span(layer.timeRange)) \(what)\(turned)")
         }
@@ -70,7 +70,7 @@ enum TimelineText {
     }
 
     private static func rounded(_ value: Double) -> String {
-        Thousandths.text(Int((value * 1000).rounded()))
+        ThousandthsText.text(Int((value * 1000).rounded()))
     }
 
     /// Returns the numbers of copied frames and of re-encoded edge frames, by clip index.

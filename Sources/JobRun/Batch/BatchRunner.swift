@@ -362,6 +362,7 @@ package actor BatchRunner {
                 attempt <= plan.scheduling.retries
             else { return outcome }
             endPublishing(key)
+            running[key]?.executor = nil
             await withCheckedContinuation { continuation in
                 running[key]?.retry = (continuation, outcome)
                 enqueue(after: .milliseconds(250 << min(attempt, 7))) {

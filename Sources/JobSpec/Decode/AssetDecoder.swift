@@ -62,8 +62,9 @@ struct AssetDecoder {
 
     private func images(_ node: YAMLNode) -> AssetSpec? {
         guard let fields = reader.fields(node, as: Language.imagesAsset) else { return nil }
-        guard let node = fields.value("images"), let path = plainPath(node), let rate = rate(fields),
-            reader.value(node, "`images`", Language.imagesPath) != nil
+        let rate = rate(fields)
+        guard let node = fields.value("images"), let path = plainPath(node),
+            reader.value(node, "`images`", Language.imagesPath) != nil, let rate
         else { return nil }
         return AssetSpec(
             source: .images(path, frameRate: rate.value), timing: .fast, range: node.range)

@@ -95,6 +95,9 @@ extension OutputSpec {
         if case .images(let images) = kind { images } else { nil }
     }
 
+    /// Whether the output is a folder.
+    package var isFolder: Bool { if case .package = kind { true } else { false } }
+
     package var isCheck: Bool { if case .check = kind { true } else { false } }
 
     /// Whether the container depends on the matches of a pattern.

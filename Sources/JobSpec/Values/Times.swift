@@ -36,12 +36,14 @@ extension Language {
         var lower: String { Self.text(range.lowerBound) }
         var upper: String { Self.text(range.upperBound) }
 
-        func contains(_ time: MediaTime) -> Bool {
+        var times: ClosedRange<MediaTime> {
             func exact(_ seconds: Double) -> MediaTime {
                 MediaTime(value: Int64(seconds * 1000), timescale: 1000)
             }
-            return time >= exact(range.lowerBound) && time <= exact(range.upperBound)
+            return exact(range.lowerBound)...exact(range.upperBound)
         }
+
+        func contains(_ time: MediaTime) -> Bool { times.contains(time) }
     }
     private static let anyDuration = DurationBounds(range: 0...maxSeconds)
     /// Durations greater than 0.

@@ -41,7 +41,6 @@ import Testing
             "codec: h264, pixel_format: yuv444p",
             "`encode` changes size or format, but the copied frames keep theirs"
         ),
-        ("codec: h264, filters: hflip", "`encode` changes size or format, but the copied frames keep theirs"),
     ])
     func otherFramesAreAnObstacle(_ encode: String, _ reason: String) throws {
         let planner = try planner(encode)

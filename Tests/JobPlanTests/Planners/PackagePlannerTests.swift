@@ -82,6 +82,23 @@ import Testing
         #expect(!changed.isValid)
     }
 
+    /// A plan from outside whose renditions are divided otherwise than the package is refused.
+    @Test func renditionsAreDividedAsThePackage() throws {
+        let output = try #require(try decide([Self.hd, Self.main]).decision.value?.output)
+        let package = try #require(output.package)
+        let changes: [(inout PackagePlan) -> Void] = [
+            { $0.segment = s(3) }, { $0.segment = s(0.5) },
+            { $0.renditions[0].output.media?.segmentation = nil },
+            { $0.renditions[1].output.media?.segmentation?.interval = s(1) },
+        ]
+        for (index, change) in changes.enumerated() {
+            var (changed, other) = (output, package)
+            change(&other)
+            changed.kind = .package(other)
+            #expect(output.isValid && !changed.isValid, "change \(index)")
+        }
+    }
+
     @Test func thumbnailsAloneAreNoPackage() throws {
         let sheet = "previews: { images: { every: 1s, sheet: { columns: 3 } } }"
         let text = "hd: { tracks: [ { video: first, optional: true, encode: { codec: h264 } } ] }"

@@ -357,3 +357,18 @@ struct ImagePlanner {
         return names
     }
 }
+
+extension OutputPlanner {
+    mutating func stills(_ spec: ImagesSpec, of tracks: [TrackPlan], _ extent: PlannedExtent)
+        -> ImagesPlan?
+    {
+        guard let track = tracks.first, case .encode(let encoding) = track.action else { return nil }
+        return reasons.take(
+            ImagePlanner(
+                spec: spec, output: output, source: source, description: description, extent: extent,
+                track: track.source,
+                size: PixelSize(width: encoding.encoder.width, height: encoding.encoder.height),
+                destination: destination, at: written.path.range, prober: prober
+            ).decide())
+    }
+}

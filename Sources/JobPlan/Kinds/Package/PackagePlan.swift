@@ -1,5 +1,7 @@
 package import Diagnostics
 internal import ExactStrings
+internal import JobSpec
+internal import LibAV
 package import Media
 package import Publishing
 package import Streaming
@@ -41,7 +43,8 @@ extension PackagePlan: KindPlan {
         return output.tracks.isEmpty
             && (1...64).contains(renditions.count) && names.count == renditions.count && !formats.isEmpty
             && Set(formats).count == formats.count
-            && (MediaTime(value: 1, timescale: 10)...MediaTime(value: 3600, timescale: 1)).contains(segment)
+            && PackageSpec.segmentDurations.contains(segment)
+            && renditions.map(\.output).allSatisfy(hasSegments)
             && ids.allSatisfy(Self.isName)
             && renditions.map(\.output).allSatisfy {
                 ($0.isMedia || isSheet($0)) && $0.isValid && $0.tracks.count == 1
@@ -66,6 +69,14 @@ extension PackagePlan: KindPlan {
 
     package func cost(of output: OutputPlan, duration: Double) -> OutputCost {
         renditions.map(\.output).reduce(OutputCost()) { $0 + $1.kind.plan.cost(of: $1, duration: duration) }
+    }
+
+    /// Whether a rendition is divided as the package states: audio and video are, subtitles and images aren't.
+    private func hasSegments(_ output: OutputPlan) -> Bool {
+        let types: [MediaType] = [.video, .audio]
+        let isDivided =
+            output.isMedia && output.tracks.first.map { types.contains($0.source.mediaType) } == true
+        return output.media?.segmentation?.interval == (isDivided ? segment : nil)
     }
 
     private func isSheet(_ output: OutputPlan) -> Bool {

@@ -61,3 +61,16 @@ struct WaveformPlanner {
         }
     }
 }
+
+extension OutputPlanner {
+    mutating func drawn(_ spec: WaveformSpec, as plan: inout OutputPlan) {
+        guard let track = plan.tracks.first, case .encode(var encoding) = track.action else { return }
+        let planner = WaveformPlanner(spec: spec, track: track, encoder: encoding.encoder)
+        guard let waveform = reasons.take(planner.decide()) else { return }
+        encoding.settings.removeAll { $0.key == "codec" }
+        plan.tracks[0].action = .encode(encoding)
+        plan.kind = .waveform(waveform)
+        plan.expectedDuration = .zero
+        plan.expectedSize = planner.bytes(of: waveform)
+    }
+}

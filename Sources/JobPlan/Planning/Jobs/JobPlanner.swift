@@ -39,11 +39,11 @@ struct JobPlanner {
             location: job.id.range, inputs: [], outputs: [], scheduling: job.scheduling)
         for (position, (output, destination)) in zip(job.outputs, targets).enumerated() {
             if let destination, let written = output.destination,
-                output.container != nil || output.package != nil,
+                !output.lacksContainer,
                 !output.namesEachImage
             {
                 destinationCheck?.check(
-                    destination, as: written, of: file.path, kind: output.package == nil ? .file : .folder,
+                    destination, as: written, of: file.path, kind: output.isFolder ? .folder : .file,
                     into: &sink)
             }
             guard

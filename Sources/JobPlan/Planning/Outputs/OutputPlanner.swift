@@ -7,13 +7,6 @@ internal import Publishing
 /// The resolution of one output of a job against its source. Errors are collected in `reasons`, each at its
 /// source location.
 struct OutputPlanner {
-    /// Product of the selected tracks.
-    enum Product {
-        case media
-        case images(ImagesSpec)
-        case waveform(WaveformSpec)
-    }
-
     let job: JobSpec
     let output: OutputSpec
     let product: Product
@@ -24,7 +17,7 @@ struct OutputPlanner {
     let prober: any SourceProber
     /// The cover from an image file; nil for none.
     let cover: CoverPlan?
-    private var reasons = Reasons()
+    var reasons = Reasons()
 
     init(
         job: JobSpec, output: OutputSpec, product: Product, container: Located<ContainerType>,
@@ -42,8 +35,8 @@ struct OutputPlanner {
         self.written = written
     }
 
-    private var source: InputPlan.Source { input.source }
-    private var description: SourceDescription { input.description }
+    var source: InputPlan.Source { input.source }
+    var description: SourceDescription { input.description }
 
     /// The output's location in the job file.
     private var location: SourceRange { output.id?.range ?? job.id.range }
@@ -73,36 +66,8 @@ struct OutputPlanner {
         let tracks = tracks(withoutEmptySubtitles(chosen, extent), extent)
         guard !reasons.hasErrors else { return Decision(nil, reasons) }
         var plan = assemble(tracks, extent, attachments: attachments(chosen))
-        switch product {
-        case .media: break
-        case .images(let images): plan.become(stills(images, of: tracks, extent))
-        case .waveform(let waveform): drawn(waveform, as: &plan)
-        }
+        finish(&plan, extent)
         return Decision(reasons.hasErrors ? nil : (InputPlan(job: job, input, extent), plan), reasons)
-    }
-
-    private mutating func stills(_ spec: ImagesSpec, of tracks: [TrackPlan], _ extent: PlannedExtent)
-        -> ImagesPlan?
-    {
-        guard let track = tracks.first, case .encode(let encoding) = track.action else { return nil }
-        return reasons.take(
-            ImagePlanner(
-                spec: spec, output: output, source: source, description: description, extent: extent,
-                track: track.source,
-                size: PixelSize(width: encoding.encoder.width, height: encoding.encoder.height),
-                destination: destination, at: written.path.range, prober: prober
-            ).decide())
-    }
-
-    private mutating func drawn(_ spec: WaveformSpec, as plan: inout OutputPlan) {
-        guard let track = plan.tracks.first, case .encode(var encoding) = track.action else { return }
-        let planner = WaveformPlanner(spec: spec, track: track, encoder: encoding.encoder)
-        guard let waveform = reasons.take(planner.decide()) else { return }
-        encoding.settings.removeAll { $0.key == "codec" }
-        plan.tracks[0].action = .encode(encoding)
-        plan.kind = .waveform(waveform)
-        plan.expectedDuration = .zero
-        plan.expectedSize = planner.bytes(of: waveform)
     }
 
     private mutating func assemble(

@@ -52,7 +52,7 @@ struct AudioEncodingPlanner {
             note("bitrate", "\(bitRate.value)", at: bitRate.range)
         } else if let quality = spec.quality {
             configuration.quality = quality.value
-            note("quality", Thousandths.text(quality.value), at: quality.range)
+            note("quality", ThousandthsText.text(quality.value), at: quality.range)
         } else if let bitRate = spec.codec.value.rate.defaultBitRate(layout.channels) {
             configuration.bitRate = bitRate
             note("bitrate", "\(bitRate)", .default)
@@ -103,8 +103,8 @@ struct AudioEncodingPlanner {
     private mutating func filters() -> FilterChain? {
         var chain: [FilterStep] = []
         if let gain = spec.gain, gain.value != 0 {
-            chain.append(.volume("\(Thousandths.text(gain.value))dB"))
-            note("gain", "\(Thousandths.text(gain.value)) dB", at: gain.range)
+            chain.append(.volume("\(ThousandthsText.text(gain.value))dB"))
+            note("gain", "\(ThousandthsText.text(gain.value)) dB", at: gain.range)
         }
         if let filters = spec.filters {
             chain += filters.value.steps

@@ -79,7 +79,9 @@ extension VideoEncodingPlanner {
         let after =
             Double(size.width) * (spec.pixelAspectRatio?.value.double ?? 1) / Double(max(1, size.height))
         guard before > 0, abs(after / before - 1) > 0.01 else { return }
-        func text(_ ratio: Double) -> String { Thousandths.text(Int((ratio * 100).rounded()) * 10) + ":1" }
+        func text(_ ratio: Double) -> String {
+            ThousandthsText.text(Int((ratio * 100).rounded()) * 10) + ":1"
+        }
         reasons.note("`fit: stretch` distorts the frame from \(text(before)) to \(text(after))")
     }
 

@@ -327,7 +327,7 @@ struct VideoEncodingPlanner {
         }
         switch spec.rateControl?.value {
         case .crf(let value):
-            let text = Thousandths.text(value)
+            let text = ThousandthsText.text(value)
             setQuality(text)
             note("crf", text, at: spec.rateControl?.range)
         case .qp(let value):

@@ -107,6 +107,35 @@ package actor JobExecutor {
         self.performer = performer
     }
 
+    /// Temporary files of the outputs that are created.
+    private struct Files {
+        var open: [TemporaryFile] = []
+        var isAbandoned = false
+    }
+    private let files = Guarded(Files())
+
+    /// Discards the temporary files at once. Used after a cancellation, because the task may wait for work that can't be
+    /// interrupted.
+    package nonisolated func abandon() {
+        let open = files.withLock { files in
+            files.isAbandoned = true
+            return files.open
+        }
+        for file in open { file.discard() }
+    }
+
+    /// Creates a temporary file. Throws `CancellationError` if the attempt is abandoned.
+    private func temporaryFile(at destination: String) throws -> TemporaryFile {
+        let file = try TemporaryFile(destination: destination, in: root)
+        let isAbandoned = files.withLock { files in
+            files.open.append(file)
+            return files.isAbandoned
+        }
+        guard isAbandoned else { return file }
+        file.discard()
+        throw CancellationError()
+    }
+
     /// Progress of the work.
     package nonisolated var progress: WorkProgress { monitor.progress }
 
@@ -233,7 +262,7 @@ package actor JobExecutor {
         try publisher.makeFolder()
         let reused = records?.reusableRenditions(of: publisher.task) ?? [:]
         let tasks = publisher.task.written.filter { $0.output.id.flatMap { reused[$0] } == nil }
-        let files = try tasks.map { _ in try TemporaryFile(destination: publisher.destination, in: root) }
+        let files = try tasks.map { _ in try temporaryFile(at: publisher.destination) }
         return UnfinishedOutput(publisher: publisher, tasks: tasks, files: files, reused: reused)
     }
 
@@ -251,7 +280,7 @@ package actor JobExecutor {
         guard !plan.outputs.isEmpty else { return WorkFindings(outputs: []) }
         let scratch =
             plan.hasTwoPasses
-            ? try TemporaryFile(destination: unfinished[0].publisher.destination, in: root) : nil
+            ? try temporaryFile(at: unfinished[0].publisher.destination) : nil
         defer { scratch?.discard() }
         var order = WorkOrder(
             plan: plan, outputs: unfinished.flatMap(\.files), scratch: scratch, makesPreview: makesPreview,

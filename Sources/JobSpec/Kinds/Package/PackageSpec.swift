@@ -22,6 +22,9 @@ package struct PackageSpec: Sendable {
     /// The value's location in the job file.
     package var range: SourceRange
 
+    /// Durations that segments may have.
+    package static var segmentDurations: ClosedRange<MediaTime> { Language.segmentDurations.times }
+
     /// A combination of renditions, by the ids of their outputs.
     package struct Variant: Sendable {
         package var video: Located<String>?

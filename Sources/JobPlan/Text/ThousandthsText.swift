@@ -1,5 +1,5 @@
 /// The text form of numbers that are stored in thousandths.
-enum Thousandths {
+enum ThousandthsText {
     /// Returns a number without trailing zeros: `23`, `-6.02`.
     static func text(_ value: Int) -> String {
         let size = abs(value)
