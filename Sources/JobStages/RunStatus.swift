@@ -16,9 +16,9 @@ package enum RunStatus: Int32, CaseIterable, Sendable {
     /// All jobs succeeded, were up to date or were skipped.
     case succeeded = 0
 
-    /// Returns the status of a command to which several apply; `succeeded` if none does.
-    package static func first(of statuses: RunStatus?...) -> RunStatus {
-        allCases.first { statuses.contains($0) } ?? .succeeded
+    /// Returns the status of a command to which several apply; nil if none does.
+    package static func first(of statuses: [RunStatus]) -> RunStatus? {
+        allCases.first(where: statuses.contains)
     }
 
     /// The meaning in a few words, for `--help`.

@@ -15,10 +15,10 @@ import Testing
     }
 
     @Test func theFirstStatusThatAppliesIsReturned() {
-        #expect(RunStatus.first(of: .jobFailed, .environment) == .environment)
-        #expect(RunStatus.first(of: .expectationFailed, .jobFailed, nil) == .jobFailed)
-        #expect(RunStatus.first(of: .interrupted, .terminated) == .terminated)
-        #expect(RunStatus.first(of: nil, nil) == .succeeded)
+        #expect(RunStatus.first(of: [.jobFailed, .environment]) == .environment)
+        #expect(RunStatus.first(of: [.expectationFailed, .jobFailed]) == .jobFailed)
+        #expect(RunStatus.first(of: [.interrupted, .terminated]) == .terminated)
+        #expect(RunStatus.first(of: []) == nil)
     }
 
     @Test func readmeListsEachStatus() throws {

@@ -15,7 +15,7 @@ import Testing
 
 /// Tests cancellation, timeouts and retries at each stage of a job, with a performer that follows a script. Each job ends
 /// with one outcome, and unpublished outputs leave no file.
-@Suite(.serialized) struct RunCancellationTests {
+@Suite(.serialized, .timeLimit(.minutes(5))) struct RunCancellationTests {
     /// A performer that calls a function for each order, with the number of orders so far.
     private final class ScriptedPerformer: WorkPerformer {
         private let script: @Sendable (WorkOrder, Int) async -> WorkOutcome
@@ -93,7 +93,11 @@ import Testing
     }
 
     /// Waits until the task is cancelled.
-    private static func untilCancelled() async { try? await Task.sleep(for: .seconds(60)) }
+    private static func untilCancelled() async {
+        let (stream, continuation) = AsyncStream<Void>.makeStream()
+        for await _ in stream {}
+        continuation.finish()
+    }
 
     /// Waits without regard to a cancellation.
     private static func pause(_ milliseconds: Int) async {

@@ -100,7 +100,7 @@ import Testing
         let folder = URL(fileURLWithPath: scratch.path)
         let asset = Asset(url: input)
         let video = try #require(try await asset.loadTracks(withMediaType: .video).first)
-        let sound = try #require(try await asset.loadTracks(withMediaType: .audio).first)
+        let audio = try #require(try await asset.loadTracks(withMediaType: .audio).first)
         try await AssetExamples.asset(input: input)
         try await AssetExamples.track(input: input)
         AssetExamples.format(track: video)
@@ -111,7 +111,7 @@ import Testing
         #expect(AssetExamples.range().end == MediaTime(value: 12, timescale: 1))
         #expect(try await ReadingExamples.reader(input: input) == 25)
         let count = try await ReadingExamples.output(
-            reader: AssetReader(loading: asset), track: sound)
+            reader: AssetReader(loading: asset), track: audio)
         #expect(abs(count - 32_000) < 800)
         #expect(ReadingExamples.trackOutputs(track: video).count == 2)
         let reader = try await ReadingExamples.damage(asset: asset)

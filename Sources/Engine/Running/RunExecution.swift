@@ -111,7 +111,7 @@ struct RunExecution {
                 problems.append("error: \(error)")
             }
         }
-        if !problems.isEmpty { status = .first(of: status, .environment) }
+        if !problems.isEmpty { status = .first(of: [status, .environment]) ?? status }
         return Result(
             records: records, details: details, status: status, report: report, messages: messages + problems)
     }

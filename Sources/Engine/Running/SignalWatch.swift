@@ -67,10 +67,9 @@ package final class SignalWatch: @unchecked Sendable {
 
     /// Exit status after a signal; nil if none was received.
     package var status: RunStatus? {
-        received.withLock { received in
-            guard received.isTerminated || received.interrupts > 0 else { return nil }
-            return .first(
-                of: received.isTerminated ? .terminated : nil, received.interrupts > 0 ? .interrupted : nil)
+        let signals = received.withLock {
+            [$0.isTerminated ? RunStatus.terminated : nil, $0.interrupts > 0 ? .interrupted : nil]
         }
+        return .first(of: signals.compactMap(\.self))
     }
 }

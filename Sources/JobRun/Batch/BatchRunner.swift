@@ -344,7 +344,7 @@ package actor BatchRunner {
         running[key]?.launch = (begun: now, slot: (0...).first { !slots.contains($0) } ?? 0)
     }
 
-    /// Makes attempts at a job until one doesn't fail with a transient error, with delays in between. Returns the
+    /// Attempts a job until an attempt doesn't fail with a transient error, with delays in between. Returns the
     /// outcome of the last one; nil if a stop of the run has ended the job during a delay.
     private func attempts(_ plan: JobPlan, _ key: JobKey, spaceShortage: String?) async -> JobOutcome? {
         var (attempt, spaceShortage) = (0, spaceShortage)

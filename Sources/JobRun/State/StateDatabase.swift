@@ -44,7 +44,10 @@ final class StateDatabase: @unchecked Sendable {
         // execute. Therefore the schema must be exactly Tandem's.
         let (statements, isNewer) = try read { db in
             let statements = try StateSchema.statements(of: db)
-            guard statements.isSubset(of: StateSchema.knownStatements) else {
+            guard
+                statements == StateSchema.completeSchema
+                    || statements.isSubset(of: StateSchema.knownStatements)
+            else {
                 throw DatabaseError(resultCode: .SQLITE_NOTADB)
             }
             return (statements, try StateSchema.migrator.hasBeenSuperseded(db))

@@ -81,21 +81,22 @@ enum StateSchema {
         try String.fetchSet(db, sql: "SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
     }
 
-    /// The statements of each version of the schema, in order: the results of the migrations in an empty database,
-    /// including the migrator's own table.
-    private static let versions: [Set<String>] = {
+    /// The statements of the current version: the result of the migrations in an empty database, including the migrator's
+    /// own table.
+    static let completeSchema: Set<String> = {
         guard let database = try? DatabaseQueue() else { return [] }
-        return migrator.migrations.map { version in
-            try? migrator.migrate(database, upTo: version)
-            return (try? database.read { try statements(of: $0) }) ?? []
-        }
+        try? migrator.migrate(database)
+        return (try? database.read { try statements(of: $0) }) ?? []
     }()
 
-    /// The statements of the current version.
-    static let completeSchema: Set<String> = versions.last ?? []
-
-    /// The statements of all versions.
-    static let knownStatements: Set<String> = versions.reduce(into: []) { $0.formUnion($1) }
+    /// The statements of all versions. Needed only for a database of an earlier version.
+    static let knownStatements: Set<String> = {
+        guard let database = try? DatabaseQueue() else { return [] }
+        return migrator.migrations.reduce(into: []) { known, version in
+            try? migrator.migrate(database, upTo: version)
+            known.formUnion((try? database.read { try statements(of: $0) }) ?? [])
+        }
+    }()
 
     private static let tables = [
         """

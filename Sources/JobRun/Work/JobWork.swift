@@ -189,10 +189,7 @@ package actor JobWork {
     private func run(_ session: ReencodeSession, of input: Int) async throws {
         running.withLock { ($0.session, $0.input) = (session, input) }
         try cancellation.begin { session.cancel() }
-        let outcome = await withCheckedContinuation { continuation in
-            session.start { @Sendable outcome in continuation.resume(returning: outcome) }
-        }
-        switch outcome {
+        switch await session.run() {
         case .cancelled: throw CancellationError()
         case .failed(let error): throw error
         case .completed: return

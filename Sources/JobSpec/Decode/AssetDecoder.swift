@@ -89,24 +89,14 @@ struct AssetDecoder {
 
     /// Reads a path without glob expansion: `*` and `?` are ordinary characters.
     private func plainPath(_ node: YAMLNode) -> Located<String>? {
-        guard let path = reader.text(node, "a path") else { return nil }
-        guard !path.value.isEmpty, path.value.utf8.count <= Language.maxPath else {
-            reader.sink.error(
-                .invalidValue, "a path must have from 1 to \(Language.maxPath) bytes", at: path.range)
+        guard let path = reader.path(node, "a path"), !reader.hasTypographicQuotes(node, path: path) else {
             return nil
         }
-        if reader.hasTypographicQuotes(node, path: path) { return nil }
         return path
     }
 
     private func path(_ node: YAMLNode) -> AssetSpec.Source? {
-        guard let path = reader.text(node, "a path") else { return nil }
-        guard !path.value.isEmpty, path.value.utf8.count <= Language.maxPath else {
-            reader.sink.error(
-                .invalidValue, "a path must have from 1 to \(Language.maxPath) bytes", at: path.range)
-            return nil
-        }
-        if reader.hasTypographicQuotes(node, path: path) { return nil }
+        guard let path = plainPath(node) else { return nil }
         if path.value.utf8.contains(0x3a), path.value.contains("://") {
             reader.sink.error(
                 .invalidValue, "a path must be a local file, not a URL", at: path.range,

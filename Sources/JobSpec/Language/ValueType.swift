@@ -10,7 +10,7 @@ package indirect enum ValueType: Sendable {
     case scalar(any ScalarSyntax)
     /// The value `true`; the key is omitted otherwise.
     case onlyTrue
-    /// One word of a list.
+    /// A word of a list.
     case word([String])
     /// A mapping with known keys.
     case mapping(MappingType)

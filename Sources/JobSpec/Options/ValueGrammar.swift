@@ -16,7 +16,7 @@ enum ValueGrammar: Hashable {
     /// Names and numbers of `pan` and `channelmap`, with their operators.
     case channels
     case color
-    /// One word of a list.
+    /// A word of a list.
     case choice([String])
     case integer
     case number

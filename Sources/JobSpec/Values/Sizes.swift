@@ -17,7 +17,7 @@ package struct Dimensions: Hashable, Sendable {
 /// The syntax of sizes in pixels, ratios and distances.
 extension Language {
     /// The maximum of a frame's width and height.
-    static let maxSide = 16_384
+    static let maxSide = PixelSize.maxSide
     /// The width or height of a frame, and of a rectangle in it.
     static let side = integer(1...maxSide)
     /// The left or upper edge of a rectangle in a frame.

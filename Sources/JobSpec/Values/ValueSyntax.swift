@@ -10,7 +10,7 @@ package enum ScalarForm: Sendable {
     case number(ClosedRange<Double>)
     /// `true` or `false`.
     case boolean
-    /// One word of a list.
+    /// A word of a list.
     case word([String])
     /// Text that matches a regular expression, with an example.
     case text(pattern: String, example: String)

@@ -58,8 +58,8 @@ extension Composition {
         else { return false }
         switch layer.content {
         case .frames(let placement, let rectangle, let settings):
-            return isValid(placement) && (1...16_384).contains(rectangle.width)
-                && (1...16_384).contains(rectangle.height)
+            return isValid(placement) && (1...PixelSize.maxSide).contains(rectangle.width)
+                && (1...PixelSize.maxSide).contains(rectangle.height)
                 && abs(rectangle.x) <= 1 << 16 && abs(rectangle.y) <= 1 << 16
                 && settings.size == PixelSize(width: rectangle.width, height: rectangle.height)
         case .subtitles(let subtitles):
@@ -97,7 +97,8 @@ extension Canvas {
     package var maxTextSize: Int { min(1 << 16, max(0, size.height)) * 4 }
 
     var isValid: Bool {
-        (16...16_384).contains(size.width) && (16...16_384).contains(size.height) && frameRate.isPositive
+        (16...PixelSize.maxSide).contains(size.width) && (16...PixelSize.maxSide).contains(size.height)
+            && frameRate.isPositive
             && (0.001...1000).contains(frameRate.double)
             && [PixelFormat.yuv420p, .yuv420p10, .yuv444p].contains(pixelFormat)
             && size.width.isMultiple(of: 2) && size.height.isMultiple(of: 2)

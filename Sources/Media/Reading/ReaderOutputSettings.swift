@@ -174,6 +174,9 @@ public struct PixelSize: Hashable, Codable, Sendable, CustomStringConvertible {
         self.width = width
         self.height = height
     }
+    /// Maximum width and height of frames that are encoded or composed.
+    package static let maxSide = 16_384
+
     /// The size as text, such as `1280x720`.
     public var description: String { "\(width)x\(height)" }
 }

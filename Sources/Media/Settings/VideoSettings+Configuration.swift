@@ -64,7 +64,7 @@ extension VideoSettings {
 
     /// Throws if a value is out of its bounds.
     private func check(_ model: EncoderModel, _ format: PixelFormat) throws(MediaError) {
-        let sides = model.frames.minimumSide...16_384
+        let sides = model.frames.minimumSide...PixelSize.maxSide
         guard sides.contains(size.width), sides.contains(size.height) else {
             throw .invalidSettings(
                 "`size` is \(size); expected a width and height from \(sides.lowerBound) to \(sides.upperBound)"

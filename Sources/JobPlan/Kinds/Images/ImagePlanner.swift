@@ -44,9 +44,6 @@ struct ImagePlanner {
     /// Maximum number of keyframes or scenes of a source.
     private static let maxKeyframes = 100_000
 
-    /// Maximum number of still images of an output.
-    private static let most = 9999
-
     private var span: MediaTime { extent.span(of: description) }
 
     consuming func decide() -> Decision<ImagesPlan> {
@@ -55,9 +52,10 @@ struct ImagePlanner {
             reasons.error(.invalidRange, "the range contains no keyframe", at: spec.location)
             return Decision(nil, reasons)
         }
-        guard times.count <= Self.most else {
+        guard times.count <= ImagesSpec.maxImages else {
             reasons.error(
-                .invalidValue, "\(times.count) still images are too many; an output has at most \(Self.most)",
+                .invalidValue,
+                "\(times.count) still images are too many; an output has at most \(ImagesSpec.maxImages)",
                 at: spec.location)
             return Decision(nil, reasons)
         }
@@ -120,10 +118,10 @@ struct ImagePlanner {
                 let next = step.value.multiplied(by: Int64(times.count), dividedBy: 1)
                 guard next < span else { return times }
                 times.append(RequestedImage(next))
-                guard times.count > Self.most else { continue }
+                guard times.count > ImagesSpec.maxImages else { continue }
                 reasons.error(
                     .invalidValue,
-                    "one image every \(step.value) s of \(span) s gives more than \(Self.most) still images, the maximum of an output",
+                    "one image every \(step.value) s of \(span) s gives more than \(ImagesSpec.maxImages) still images, the maximum of an output",
                     at: step.range)
                 return nil
             }

@@ -1,4 +1,5 @@
 internal import ExactStrings
+internal import JobSpec
 package import Diagnostics
 package import LibAV
 package import Media
@@ -56,11 +57,12 @@ extension ImagesPlan {
 
 extension ImagesPlan: KindPlan {
     package func isConsistent(with output: OutputPlan) -> Bool {
-        guard output.tracks.count == 1, (1...9999).contains(stills.count) else { return false }
+        let counts = 1...ImagesSpec.maxImages
+        guard output.tracks.count == 1, counts.contains(stills.count) else { return false }
         let named = stills.compactMap(\.destination)
         if animation != nil { return sheet == nil && named.isEmpty && areInOrder }
         if let sheet {
-            return (1...9999).contains(sheet.columns) && (1...9999).contains(sheet.rows)
+            return counts.contains(sheet.columns) && counts.contains(sheet.rows)
                 && sheet.columns * sheet.rows >= stills.count && named.isEmpty
         }
         return named.isEmpty

@@ -22,7 +22,8 @@ package struct WaveformPlan: Codable, Hashable, Sendable {
 
 extension WaveformPlan: KindPlan {
     package func isConsistent(with output: OutputPlan) -> Bool {
-        output.tracks.count == 1 && (1...16_384).contains(size.width) && (1...16_384).contains(size.height)
+        output.tracks.count == 1 && (1...PixelSize.maxSide).contains(size.width)
+            && (1...PixelSize.maxSide).contains(size.height)
             && reading.samplesPerPixel > 0
     }
 

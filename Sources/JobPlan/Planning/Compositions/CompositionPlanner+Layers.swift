@@ -196,7 +196,7 @@ extension CompositionPlanner {
     private func rectangle(
         of placement: CompositionSpec.LayerPlacement, for track: TrackDescription, on canvas: Canvas
     ) -> PixelRectangle {
-        func even(_ value: Double) -> Int { min(16_384, max(2, Int((value / 2).rounded()) * 2)) }
+        func even(_ value: Double) -> Int { min(PixelSize.maxSide, max(2, Int((value / 2).rounded()) * 2)) }
         var (width, height) = (Double(max(1, track.width)), Double(max(1, track.height)))
         if let aspect = track.pixelAspectRatio, aspect.isPositive { width *= aspect.double }
         if track.transform?.rotation?.isQuarter == true { (width, height) = (height, width) }

@@ -208,10 +208,11 @@ struct FramePlanner {
                 at: filters.range)
             return false
         }
-        guard (1...16_384).contains(after.width), (1...16_384).contains(after.height) else {
+        let sides = 1...PixelSize.maxSide
+        guard sides.contains(after.width), sides.contains(after.height) else {
             reasons.error(
                 .filterChain,
-                "the filters produce frames of \(after.width)x\(after.height); width and height are at most 16384",
+                "the filters produce frames of \(after.width)x\(after.height); width and height are at most \(sides.upperBound)",
                 at: filters.range)
             return false
         }

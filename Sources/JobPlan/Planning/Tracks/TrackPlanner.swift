@@ -275,11 +275,12 @@ struct TrackPlanner {
                 at: job.rangeLocation ?? rule.selection.range)
             return nil
         }
-        if case .encode(let encoding) = action, max(encoding.encoder.width, encoding.encoder.height) > 16_384
+        if case .encode(let encoding) = action,
+            max(encoding.encoder.width, encoding.encoder.height) > PixelSize.maxSide
         {
             reasons.error(
                 .codecSetting,
-                "the frame would be \(encoding.encoder.width)x\(encoding.encoder.height); width and height are at most 16384",
+                "the frame would be \(encoding.encoder.width)x\(encoding.encoder.height); width and height are at most \(PixelSize.maxSide)",
                 at: rule.range)
             return nil
         }

@@ -20,7 +20,7 @@ package protocol OutputRecords: Sendable {
     /// Returns the renditions of the package at the destination that the plan would create again, by id.
     func reusableRenditions(of task: OutputTask) -> [String: StreamingRendition]
 
-    /// Makes the job the owner of an output that the same plan created for another one.
+    /// Transfers an output that the same plan created for another job to this job.
     func adopt(_ task: OutputTask)
     /// Records that an output is about to be published, on file systems without marks.
     func recordIntent(_ task: OutputTask, output: String, digest: PlanDigest?) throws

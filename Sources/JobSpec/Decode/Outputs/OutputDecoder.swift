@@ -197,14 +197,9 @@ struct OutputDecoder {
     }
 
     private func coverPath(_ node: YAMLNode) -> Located<String>? {
-        guard let path = reader.text(node, "`cover`") else { return nil }
+        guard let path = reader.path(node, "`cover`") else { return nil }
         if SourceLocation.isRemote(path.value) {
             reader.sink.error(.invalidValue, "`cover` must be a local file, not a URL", at: path.range)
-            return nil
-        }
-        guard (1...4096).contains(path.value.utf8.count) else {
-            reader.sink.error(
-                .invalidValue, "a path must have from 1 to \(Language.maxPath) bytes", at: path.range)
             return nil
         }
         return path
@@ -287,8 +282,8 @@ struct OutputDecoder {
         let name = Self.lastPart(of: String(path.value.dropLast(slashes)))
         let thing = isFolder ? "folder" : "file"
         let problem: String? =
-            if path.value.utf8.count > 4096 {
-                "the destination has \(path.value.utf8.count) bytes; at most 4096 are allowed"
+            if path.value.utf8.count > Language.maxPath {
+                "the destination has \(path.value.utf8.count) bytes; at most \(Language.maxPath) are allowed"
             } else if path.value.isEmpty {
                 "the destination is empty; it must name a \(thing)"
             } else if name.isEmpty, isFolder {

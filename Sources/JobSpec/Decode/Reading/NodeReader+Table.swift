@@ -44,7 +44,8 @@ extension NodeReader {
         value(key, of: fields, as: Value.self)?.value ?? defaultValue(key, of: fields.type)
     }
 
-    /// Returns the default of a key, which the table must contain.
+    /// Returns the default of a key, which the table must contain. The key and the type are constants of the caller, so a
+    /// missing default is an error of the program, which JobSpecTests find: they execute every call.
     func defaultValue<Value: ScalarValue>(
         _ key: String, of type: MappingType, as _: Value.Type = Value.self
     ) -> Value {
@@ -64,6 +65,16 @@ extension NodeReader {
             preconditionFailure("the table has no such default of `\(key)` in \(fields.type.name)")
         }
         return value
+    }
+
+    /// Reads a path. `what` names it if the value isn't text.
+    func path(_ node: YAMLNode, _ what: String) -> Located<String>? {
+        guard let path = text(node, what) else { return nil }
+        guard (1...Language.maxPath).contains(path.value.utf8.count) else {
+            sink.error(.invalidValue, "a path must have from 1 to \(Language.maxPath) bytes", at: path.range)
+            return nil
+        }
+        return path
     }
 
     func boolean(_ key: String, of fields: Fields) -> Located<Bool>? {

@@ -46,11 +46,11 @@ struct ImagesDecoder {
             if nodes.isEmpty {
                 reader.sink.error(.missingKey, "the list of times is empty", at: node.range)
             }
-            if nodes.count > Language.maxImages {
+            if nodes.count > ImagesSpec.maxImages {
                 reader.sink.error(
-                    .yamlLimit, "the list has more than \(Language.maxImages) times", at: node.range)
+                    .yamlLimit, "the list has more than \(ImagesSpec.maxImages) times", at: node.range)
             }
-            return times.count == nodes.count && !times.isEmpty && times.count <= Language.maxImages
+            return times.count == nodes.count && !times.isEmpty && times.count <= ImagesSpec.maxImages
                 ? .at(times) : nil
         }
         if fields.has("every") {

@@ -3,9 +3,6 @@ internal import Media
 
 /// The keys of image outputs.
 extension Language {
-    /// The maximum number of still images of an output.
-    static let maxImages = 9999
-
     static let imageTolerance = MappingType(
         "imageTolerance", "`tolerance` of `images`",
         "Maximum distance of a still image from the requested time.",
@@ -30,13 +27,13 @@ extension Language {
         "Still images of the first video track: at given times, at an interval, a number of them, at all keyframes, or at scene changes. The destination names each by `${image.number}` or `${image.time}`, or is a single file for one image, a sheet or an animation.",
         keys: [
             KeyInfo(
-                "at", .oneOf([.scalar(time), .list(.scalar(time), atMost: maxImages)]),
+                "at", .oneOf([.scalar(time), .list(.scalar(time), atMost: ImagesSpec.maxImages)]),
                 "Times in the range; `end` is the last frame."),
             KeyInfo(
                 "every", length(upToADay, suchAs: "5s or 500ms"),
                 "Interval: the first frame, and one at each multiple of the interval."),
             KeyInfo(
-                "count", .integer(1...maxImages),
+                "count", .integer(1...ImagesSpec.maxImages),
                 "Number of images: the range is divided into that many equal parts, and each image is from the middle of one."
             ),
             KeyInfo("keyframes", .onlyTrue, "Every keyframe."),

@@ -14,6 +14,9 @@ package enum ApertureMode: String, CaseIterable, Sendable {
 
 /// The configuration of still images of a source's first video track.
 package struct ImagesSpec: Sendable {
+    /// Maximum number of still images of an output.
+    package static let maxImages = 9999
+
     /// The selection of frames.
     package enum Selection: Sendable {
         /// Frames at given times.
