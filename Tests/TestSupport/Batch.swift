@@ -43,6 +43,25 @@ package final class RecordingObserver: RunObserver {
     }
 }
 
+/// Limits how many test runs execute at once. Tests start concurrently, and hundreds of runs, each with the threads of
+/// its encoders, would need gigabytes.
+private actor RunLimit {
+    static let shared = RunLimit()
+    private static let limit = 4
+    private var running = 0
+    private var waiting: [CheckedContinuation<Void, Never>] = []
+
+    func begin() async {
+        running += 1
+        if running > Self.limit { await withCheckedContinuation { waiting.append($0) } }
+    }
+
+    func end() {
+        running -= 1
+        if !waiting.isEmpty { waiting.removeFirst().resume() }
+    }
+}
+
 /// Plans and runs a job file given as text in a folder. Throws the rendered diagnostics if there are errors. With
 /// `endlessSpace`, free space isn't checked.
 package func run(
@@ -57,6 +76,8 @@ package func run(
     var policy = RunPolicy(budget: .ofThisMachine(jobs: limit))
     policy.keepsFailed = keepsFailed
     if endlessSpace { policy.freeSpace = { _ in nil } }
+    await RunLimit.shared.begin()
+    defer { Task { await RunLimit.shared.end() } }
     return await BatchRunner(
         plan: result.plan, files: result.files, policy: policy, performer: LocalPerformer(MediaEnvironment()),
         prober: LocalProber(),

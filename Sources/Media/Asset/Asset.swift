@@ -1,4 +1,3 @@
-internal import Dispatch
 public import FoundationEssentials
 package import LibAV
 internal import Locking
@@ -44,7 +43,7 @@ public final class Asset: Sendable {
     private let discovery: StreamDiscovery
     private let state = Guarded(State.unknown)
     private let loading = Guarded(Loading())
-    private let queue = DispatchQueue(label: "tandem.asset")
+    private let queue = SerialQueue(label: "tandem.asset")
 
     /// Creates an asset without opening its source.
     public convenience init(

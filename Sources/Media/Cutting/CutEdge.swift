@@ -1,12 +1,12 @@
 internal import DequeModule
-internal import Dispatch
 internal import LibAV
+internal import Locking
 
 /// Re-encodes the frames at an edge of a cut, with a separate decoder, encoder and queue.
 ///
 /// Unchecked `Sendable`: all mutable state is used on `queue` only.
 final class CutEdge: @unchecked Sendable {
-    private let queue = DispatchQueue(label: "tandem.cut-edge")
+    private let queue = SerialQueue(label: "tandem.cut-edge")
     private let producer: any SampleProducer
     private let stage: VideoEncoderStage
     private let count: Int

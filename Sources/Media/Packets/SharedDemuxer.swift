@@ -42,7 +42,8 @@ final class SharedDemuxer: @unchecked Sendable {
         }
     }
 
-    let queue = DispatchQueue(label: "tandem.demux")
+    /// Only called synchronously, which needs no free thread of Dispatch (`SerialQueue`).
+    private let queue = DispatchQueue(label: "tandem.demux")
     private let demuxer: Demuxer
     private let damage: [DamageTally]
     private let consumers: [Consumer]

@@ -54,7 +54,7 @@ public class AssetReaderOutput: @unchecked Sendable {
         var position: MediaTime?
     }
 
-    private let queue = DispatchQueue(label: "tandem.output")
+    private let queue = SerialQueue(label: "tandem.output")
     private let ready = Guarded(Ready())
     private var producer: (any SampleProducer)?
     private let dropped = Atomic<Int>(0)

@@ -131,7 +131,8 @@ public final class ReencodeSession: @unchecked Sendable {
     }
 
     /// Runs the session to its end. Cancelling the task cancels the session.
-    public func run() async -> SessionOutcome {
+    public nonisolated(nonsending) func run() async -> SessionOutcome {
+        // Doesn't leave the caller's executor: the cooperative pool, with one thread per processor, may be busy.
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 start { @Sendable outcome in continuation.resume(returning: outcome) }

@@ -1,9 +1,8 @@
 internal import DequeModule
-internal import Dispatch
 internal import LibAV
 internal import Locking
 
-/// A decoder with a queue of decoded frames for each port, on a private dispatch queue, so that decoding and further
+/// A decoder with a queue of decoded frames for each port, on a private queue, so that decoding and further
 /// processing run concurrently.
 ///
 /// Each port receives every frame, as a reference to the same data. A frame is decoded when every port has room; so the
@@ -46,7 +45,7 @@ final class SharedDecoder: @unchecked Sendable {
         var formatChange: MediaTime?
     }
 
-    private let queue = DispatchQueue(label: "tandem.decode")
+    private let queue = SerialQueue(label: "tandem.decode")
     private let state: Guarded<State>
     private var frames: (any FrameStream)?
     private let limit: (frames: Int, bytes: Int)
