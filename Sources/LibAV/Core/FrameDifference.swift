@@ -10,7 +10,8 @@ extension Frame {
         package var mean: Double
     }
 
-    /// Compares two frames sample by sample. Returns nil if their sizes or formats differ.
+    /// Compares two frames sample by sample. Returns nil if their sizes or formats differ, or for samples of more than
+    /// 16 bits.
     package func difference(from other: borrowing Frame) -> Difference? {
         guard width > 0, width == other.width, height == other.height,
             raw.pointee.format == other.raw.pointee.format
@@ -18,6 +19,7 @@ extension Frame {
         let format = AVPixelFormat(rawValue: raw.pointee.format)
         guard let descriptor = av_pix_fmt_desc_get(format) else { return nil }
         let depth = Int(descriptor.pointee.comp.0.depth)
+        guard depth <= 16 else { return nil }
         var result = Difference(isNone: true, mean: 0)
         for plane in 0..<Int(max(0, av_pix_fmt_count_planes(format))) {
             let length = Int(av_image_get_linesize(format, raw.pointee.width, Int32(plane)))

@@ -122,6 +122,11 @@ import Testing
         // 0.08 bits per pixel.
         #expect(reference == Int64(1280 * 720 * 25 * 10) / 100)
         #expect(try bytes("29") == reference / 2 && bytes("17") == reference * 2)
+        // Each step has the same effect.
+        for crf in 12..<34 {
+            let ratio = Double(try bytes("\(crf)")) / Double(try bytes("\(crf + 1)"))
+            #expect(abs(ratio - 1.1225) < 0.001)
+        }
         #expect(try bytes("17", rate: 100_000) == 500_000)
     }
 

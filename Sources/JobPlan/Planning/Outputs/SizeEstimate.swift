@@ -1,3 +1,4 @@
+internal import Glibc
 internal import LibAV
 internal import Media
 
@@ -80,13 +81,6 @@ enum SizeEstimate {
         guard let quality = model.rate.constantQuality else { return pixels * bits }
         let crf = encoder.value(at: quality.option).flatMap(Double.init) ?? Double(quality.defaultValue)
         let steps = crf - Double(quality.defaultValue)
-        return pixels * bits * (1 / exponent(steps / quality.stepsPerHalf))
-    }
-
-    private static func exponent(_ steps: Double) -> Double {
-        var (value, rest) = (1.0, steps)
-        while rest >= 1 { (value, rest) = (value * 2, rest - 1) }
-        while rest <= -1 { (value, rest) = (value / 2, rest + 1) }
-        return value * (1 + rest * 0.69)
+        return pixels * bits * exp2(-steps / quality.stepsPerHalf)
     }
 }

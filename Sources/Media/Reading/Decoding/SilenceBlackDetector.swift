@@ -51,10 +51,12 @@ package struct SilenceBlackDetector: Sendable {
         var begun: Double?
         var longest = 0.0
         var end = 0.0
+        // The filters' times count from the start of the samples, those of samples from the start of the asset.
+        let origin = extent.outputRange?.start ?? .zero
         try read(track, settings) { sample in
             end = max(
                 end,
-                MediaTime(ticks: sample.pts + sample.duration, timeBase: sample.timeBase).seconds)
+                (MediaTime(ticks: sample.pts + sample.duration, timeBase: sample.timeBase) - origin).seconds)
             sample.withFrame { frame in
                 if let start = frame.metadata(from).flatMap({ Double($0) }) { begun = start }
                 if let stop = frame.metadata(to).flatMap({ Double($0) }), let start = begun {
