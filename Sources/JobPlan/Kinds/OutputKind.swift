@@ -86,6 +86,10 @@ package protocol KindPlan: Hashable, Sendable {
     func files(at destination: String) -> [String]
     /// Whether the output may have several files, whose names depend on the source.
     var hasSeveralFiles: Bool { get }
+    /// Whether outputs of the kind may have another number of files in the next run.
+    var hasVariableFileCount: Bool { get }
+    /// Whether the published files are copied from temporary ones, so that both need space at the same time.
+    var isCopiedToPublish: Bool { get }
     /// Whether new expectations of an existing output can be evaluated without creating it again.
     var isReevaluable: Bool { get }
 
@@ -117,6 +121,8 @@ extension KindPlan {
     package var destinationKind: DestinationPath.Kind? { .file }
     package func files(at destination: String) -> [String] { [destination] }
     package var hasSeveralFiles: Bool { false }
+    package var hasVariableFileCount: Bool { false }
+    package var isCopiedToPublish: Bool { false }
     package var isReevaluable: Bool { true }
     package var isWrittenBySession: Bool { false }
     package var writtenOutputs: [OutputPlan]? { nil }
@@ -129,6 +135,10 @@ extension KindPlan {
 extension OutputPlan {
     /// Whether the output consists of tracks in a container.
     package var isMedia: Bool { media != nil }
+
+    /// Whether the output is published at a destination. The only evidence of other outputs is their record in the
+    /// state.
+    package var isPublished: Bool { kind.plan.destinationKind != nil }
 
     /// Whether the output is a check. A check is the only output of its job.
     package var isCheck: Bool { if case .check = kind { true } else { false } }

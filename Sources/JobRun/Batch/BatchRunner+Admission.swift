@@ -45,10 +45,9 @@ extension BatchRunner {
         for output in job.outputs {
             guard let destination = output.destination, !upToDate.contains(destination.exact),
                 let size = output.expectedSize.map({
-                    $0.adding(upToLimit: output.files.count > 1 || output.package != nil ? $0 : 0)
+                    $0.adding(upToLimit: output.kind.plan.isCopiedToPublish ? $0 : 0)
                 })
             else { continue }
-            // Several files are first written as one temporary file, which is then split.
             add(size, at: destination, to: &estimate) { free in
                 "the estimated size of the output is \(PlanText.bytes(size)) for \(PlanText.time(output.expectedDuration)), but only \(PlanText.bytes(free)) are free at \(destination); `limit: { size }` overrides the estimate"
             }

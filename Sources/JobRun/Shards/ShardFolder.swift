@@ -258,9 +258,9 @@ package struct ShardFolder: Sendable {
     /// the output, which has the most details; then failures. If there is neither, the returned entry states why no
     /// result is confirmed. Returns nil if there is no result.
     private func best(_ task: OutputTask, of claims: [RunReport.Job]) -> RunReport.Job? {
-        // A check has no file that confirms its result, so the latest result counts.
+        // No file confirms the result of an output that isn't published, so the latest result counts.
         var claims = claims
-        if task.output.isCheck, let latest = claims.max(by: { ($0.begun ?? 0) < ($1.begun ?? 0) }) {
+        if !task.output.isPublished, let latest = claims.max(by: { ($0.begun ?? 0) < ($1.begun ?? 0) }) {
             claims = [latest]
         }
         var mismatch: String?

@@ -42,9 +42,9 @@ extension RunState {
             digest: task.part == 0 ? digest : nil)
     }
 
-    /// Records that all files of an image output exist. Records of further files from an earlier run are obsolete.
+    /// Records that all files of an output exist. Records of further files from an earlier run are obsolete.
     package func succeeded(whole task: OutputTask) {
-        guard task.output.images != nil, let store = store(of: task.file),
+        guard task.output.kind.plan.hasVariableFileCount, let store = store(of: task.file),
             let name = jobName(task.file, task.name)
         else { return }
         let (shortcut, count) = (shortcut(of: task), task.output.files.count)

@@ -175,7 +175,7 @@ package final class RunState: PlanMemory, OutputRecords, Sendable {
     /// Returns the digest of an output's plan and how the existing files relate to it.
     package func relation(of task: OutputTask) -> (digest: PlanDigest?, relation: PlanDigest.Relation) {
         guard let digest = digest(of: task) else { return (nil, .other) }
-        if task.output.isCheck { return relation(ofCheck: task, by: digest) }
+        if !task.output.isPublished { return relation(ofCheck: task, by: digest) }
         // The relation of an output is the worst of those of its files.
         var (found, worst) = (digest, PlanDigest.Relation.current)
         for part in task.files {
@@ -300,7 +300,7 @@ package final class RunState: PlanMemory, OutputRecords, Sendable {
 
     /// Returns the reasons why an output would be created or its expectations evaluated; empty if it is up to date.
     package func reasons(for task: OutputTask) throws(StateError) -> RunReasons {
-        if task.output.isCheck { return try reasons(forCheck: task) }
+        if !task.output.isPublished { return try reasons(forCheck: task) }
         // The digest is computed once for all files: its cost grows with the number of still images, of which there may
         // be thousands.
         var known: PlanDigest??

@@ -280,8 +280,7 @@ package enum WorkerMain {
         #if DEBUG
             let fault = current.injectFault(channel)
         #endif
-        // A check has no output.
-        let outputs = work.plan.outputs.count { !$0.isCheck }
+        let outputs = work.plan.outputs.count(where: \.isPublished)
         let own = outputs + (work.hasScratch ? 1 : 0)
         guard work.plan.isValid, descriptors.count == own + work.sources.count else {
             printError("the work order is invalid, or its number of files is wrong")

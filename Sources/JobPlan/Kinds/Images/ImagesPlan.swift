@@ -72,6 +72,9 @@ extension ImagesPlan: KindPlan {
 
     package var hasSeveralFiles: Bool { sheet?.index != nil || stills.first?.destination != nil }
 
+    package var hasVariableFileCount: Bool { true }
+    package var isCopiedToPublish: Bool { files(at: "").count > 1 }
+
     package func files(at destination: String) -> [String] {
         if let index = sheet?.index { return [destination, index] }
         let named = stills.compactMap(\.destination)

@@ -61,6 +61,7 @@ extension PackagePlan: KindPlan {
     }
 
     package var destinationKind: DestinationPath.Kind? { .folder }
+    package var isCopiedToPublish: Bool { true }
 
     /// A package no longer contains the files that were evaluated.
     package var isReevaluable: Bool { false }

@@ -170,7 +170,9 @@ package actor JobExecutor {
     ) async throws -> JobOutcome {
         try checkRoot()
         try SourceCheck(plan).check(when: "since it was planned")
-        if let task = plan.tasks.first(where: \.output.isCheck) { return try await check(task, onWork) }
+        if let task = plan.tasks.first(where: { !$0.output.isPublished }) {
+            return try await check(task, onWork)
+        }
         let outdated = outdatedOutputs()
         guard !outdated.create.isEmpty || !outdated.evaluate.isEmpty else { return .upToDate }
         if let spaceShortage, !outdated.create.isEmpty {

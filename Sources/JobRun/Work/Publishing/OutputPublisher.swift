@@ -205,7 +205,9 @@ package struct OutputPublisher {
     /// Publishes an output that failed its expectations in its destination's folder as `<name>.failed.<extension>`.
     /// Replaces only such a file of the same job. Returns the result as a clause for the failure's message.
     func keep(_ file: TemporaryFile) -> String {
-        if output.package != nil { return "; not kept, since it is a rendition of a package" }
+        if output.kind.plan.writtenOutputs != nil {
+            return "; not kept, since it is a rendition of a package"
+        }
         let name = destination.pathParts.last ?? "output"
         let (stem, ending) = name.nameParts
         let kept = stem + ".failed" + (ending.map { ".\($0)" } ?? "")
