@@ -15,7 +15,7 @@ import Testing
 
 /// Tests cancellation, timeouts and retries at each stage of a job, with a performer that follows a script. Each job ends
 /// with one outcome, and unpublished outputs leave no file.
-@Suite(.serialized, .timeLimit(.minutes(5))) struct RunCancellationTests {
+@Suite(.serialized) struct RunCancellationTests {
     /// A performer that calls a function for each order, with the number of orders so far.
     private final class ScriptedPerformer: WorkPerformer {
         private let script: @Sendable (WorkOrder, Int) async -> WorkOutcome

@@ -375,7 +375,7 @@ import Testing
         }
     }
 
-    @Test(.timeLimit(.minutes(5))) func reencodingCompletesOrIsCancelled() async throws {
+    @Test func reencodingCompletesOrIsCancelled() async throws {
         let scratch = try Scratch()
         let input = try await Self.movie(in: scratch)
         let output = URL(fileURLWithPath: scratch.file("o.mp4"))

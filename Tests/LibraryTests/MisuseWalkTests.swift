@@ -287,7 +287,7 @@ import Testing
         static let calls = 63
     }
 
-    @Test(.timeLimit(.minutes(10)), arguments: [UInt64](1...40)) func randomCallsNeverTrap(_ seed: UInt64)
+    @Test(arguments: [UInt64](1...40)) func randomCallsNeverTrap(_ seed: UInt64)
         async throws
     {
         let scratch = try Scratch()
@@ -303,7 +303,7 @@ import Testing
         try await end(objects, scratch)
     }
 
-    @Test(.timeLimit(.minutes(10)), arguments: [UInt64](1...12)) func concurrentRandomCallsNeverTrap(
+    @Test(arguments: [UInt64](1...12)) func concurrentRandomCallsNeverTrap(
         _ seed: UInt64
     ) async throws {
         let scratch = try Scratch()

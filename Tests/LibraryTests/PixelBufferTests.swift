@@ -166,7 +166,7 @@ import Testing
     }
 
     /// A session appends to a real-time input only while it is ready, so nothing is dropped and the session completes.
-    @Test(.timeLimit(.minutes(5))) func realTimeInputOfASessionDropsNothing() async throws {
+    @Test func realTimeInputOfASessionDropsNothing() async throws {
         let scratch = try Scratch()
         let asset = Asset(url: try await ArticleTests.movie(in: scratch))
         let url = URL(fileURLWithPath: scratch.file("o.mp4"))
@@ -186,7 +186,7 @@ import Testing
     }
 
     /// A rejected sample doesn't end a real-time recording, and the last frame is written.
-    @Test(.timeLimit(.minutes(5))) func rejectedSampleDoesntEndTheRecording() async throws {
+    @Test func rejectedSampleDoesntEndTheRecording() async throws {
         let scratch = try Scratch()
         let (writer, input, adaptor, url) = try await writer(in: scratch)
         input.expectsMediaDataInRealTime = true

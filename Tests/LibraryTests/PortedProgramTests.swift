@@ -168,7 +168,7 @@ import Testing
     // MARK: Cancelled tasks
 
     /// Cancelling the task of `load` ends it, and other callers still receive the result.
-    @Test(.timeLimit(.minutes(15))) func cancelledLoadsEnd() async throws {
+    @Test func cancelledLoadsEnd() async throws {
         let scratch = try Scratch()
         let url = try await ArticleTests.endlessMovie(in: scratch)
         let alone = Asset(url: url, timing: .precise)

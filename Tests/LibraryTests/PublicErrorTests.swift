@@ -200,7 +200,7 @@ import Testing
     }
 
     /// Every kind of failure has its kind and a message, and leaves no file.
-    @Test(.timeLimit(.minutes(5)), arguments: FailingCall.allCases)
+    @Test(arguments: FailingCall.allCases)
     func failuresHaveTheirKind(_ call: FailingCall) async throws {
         let inputs = try await Inputs()
         do {

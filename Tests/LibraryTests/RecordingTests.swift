@@ -92,7 +92,7 @@ import Testing
     }
 
     /// A process that is killed leaves a file that can be played up to its last complete fragment.
-    @Test(.timeLimit(.minutes(10)), arguments: containers) func killedRecordingIsPlayable(
+    @Test(arguments: containers) func killedRecordingIsPlayable(
         _ container: String
     ) async throws {
         let scratch = try Scratch()
@@ -141,7 +141,7 @@ import Testing
     }
 
     /// A recording that ends normally is complete. Its name exists from the start.
-    @Test(.timeLimit(.minutes(10)), arguments: containers + ["m4a"]) func finishedRecordingIsComplete(
+    @Test(arguments: containers + ["m4a"]) func finishedRecordingIsComplete(
         _ container: String
     ) async throws {
         let scratch = try Scratch()
@@ -174,7 +174,7 @@ import Testing
     }
 
     /// A write error after complete fragments keeps them, and nothing else. The limit of the file's size is a disk that is full.
-    @Test(.timeLimit(.minutes(10)), arguments: containers) func failedRecordingKeepsItsFragments(
+    @Test(arguments: containers) func failedRecordingKeepsItsFragments(
         _ container: String
     ) async throws {
         let scratch = try Scratch()
@@ -205,7 +205,7 @@ import Testing
     }
 
     /// An error before the first complete fragment removes the file.
-    @Test(.timeLimit(.minutes(10))) func failedRecordingWithoutAFragmentIsRemoved() async throws {
+    @Test func failedRecordingWithoutAFragmentIsRemoved() async throws {
         let scratch = try Scratch()
         let folder = scratch.path
         await #expect(processExitsWith: .success) { [folder = folder as String] in
@@ -227,7 +227,7 @@ import Testing
     }
 
     /// A cancel removes the file; a failure before the first fragment does too.
-    @Test(.timeLimit(.minutes(10)), arguments: containers) func cancelledRecordingIsRemoved(
+    @Test(arguments: containers) func cancelledRecordingIsRemoved(
         _ container: String
     ) async throws {
         let scratch = try Scratch()

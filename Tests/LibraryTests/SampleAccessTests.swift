@@ -324,7 +324,7 @@ import Testing
     }
 
     /// A cancelled task ends reading with `CancellationError`.
-    @Test(.timeLimit(.minutes(5))) func cancelledTasksEndReading() async throws {
+    @Test func cancelledTasksEndReading() async throws {
         let (reader, output) = try await output(.video(VideoOutputSettings()))
         let (firstSample, continuation) = AsyncStream<Void>.makeStream()
         let task = Task { () -> Bool in
@@ -343,7 +343,7 @@ import Testing
     }
 
     /// Loading many files at once doesn't occupy the threads of Swift's pool: another task resumes before any of them ends.
-    @Test(.timeLimit(.minutes(10))) func loadingDoesNotBlockOtherTasks() async throws {
+    @Test func loadingDoesNotBlockOtherTasks() async throws {
         let scratch = try Scratch()
         let url = try await ArticleTests.endlessMovie(in: scratch)
         let (ends, continuation) = AsyncStream<String>.makeStream()

@@ -160,7 +160,6 @@ import Testing
 
     /// Keyframes are requested from encoders at the times of segments; the frames are those of a file.
     @Test(
-        .timeLimit(.minutes(15)),
         arguments: [
             ("libx264", [("preset", "fast"), ("bf", "3")]),
             ("libx264", [("x264-params", "open-gop=1:bframes=3")]),
@@ -192,7 +191,7 @@ import Testing
     }
 
     /// Where the encoder sets the same keyframes itself, segments and file have identical frames.
-    @Test(.timeLimit(.minutes(15))) func encodedSegmentsHaveTheFramesOfAFile() async throws {
+    @Test func encodedSegmentsHaveTheFramesOfAFile() async throws {
         let scratch = try Scratch()
         let options = [("qp", "20"), ("bf", "0"), ("g", "50"), ("sc_threshold", "0")]
         let collector = Collector()
@@ -213,7 +212,6 @@ import Testing
 
     /// Audio alone: the segments begin with the packet nearest to their time, and contain the samples of a file.
     @Test(
-        .timeLimit(.minutes(15)),
         arguments: [("aac", SampleFormat.planarFloat), ("libopus", .float), ("flac", .s16)])
     func audioSegmentsHaveTheSamplesOfAFile(_ encoder: String, _ format: SampleFormat) async throws {
         let scratch = try Scratch()
@@ -245,7 +243,7 @@ import Testing
     }
 
     /// Copied tracks in common segments: the frames and samples are the source's.
-    @Test(.timeLimit(.minutes(15)), arguments: ["25", "30000/1001"]) func copiedSegmentsHaveTheSourcesFrames(
+    @Test(arguments: ["25", "30000/1001"]) func copiedSegmentsHaveTheSourcesFrames(
         _ rate: String
     ) async throws {
         let scratch = try Scratch()
@@ -293,7 +291,7 @@ import Testing
 
     /// Copied HEVC whose packets contain parameter sets that the initialization segment lacks is declared as `hev1`, as
     /// in files; otherwise as `hvc1`, also if packets repeat the sets.
-    @Test(.timeLimit(.minutes(15)), arguments: [false, true]) func parameterSetsInPacketsAreDeclared(
+    @Test(arguments: [false, true]) func parameterSetsInPacketsAreDeclared(
         _ change: Bool
     ) async throws {
         let scratch = try Scratch()
@@ -329,7 +327,7 @@ import Testing
     }
 
     /// Segments that the caller ends begin with the frame that is appended next.
-    @Test(.timeLimit(.minutes(15))) func flushedSegmentsBeginWithTheNextFrame() async throws {
+    @Test func flushedSegmentsBeginWithTheNextFrame() async throws {
         let scratch = try Scratch()
         let collector = Collector()
         let writer = AssetWriter(segments: .hls, delegate: collector)
@@ -350,7 +348,7 @@ import Testing
     }
 
     /// The decoding times count from `initialSegmentStartTime`; boundaries are exact at 29.97 frames/s.
-    @Test(.timeLimit(.minutes(15))) func segmentTimesCountFromTheInitialTime() async throws {
+    @Test func segmentTimesCountFromTheInitialTime() async throws {
         let scratch = try Scratch()
         let rate = Rational(30_000, 1001)
         for offset in [MediaTime.zero, MediaTime(value: 1_000_000, timescale: 3)] {
@@ -375,7 +373,7 @@ import Testing
     }
 
     /// Irregular frames, a start after several intervals, and a single frame.
-    @Test(.timeLimit(.minutes(15))) func irregularFramesAreSegmented() async throws {
+    @Test func irregularFramesAreSegmented() async throws {
         let scratch = try Scratch()
         let unit = Rational(1, 1000)
         for (times, counts) in [
@@ -398,7 +396,7 @@ import Testing
     }
 
     /// An input that gets no samples doesn't keep the others from being written.
-    @Test(.timeLimit(.minutes(15))) func inputWithoutSamplesIsEmpty() async throws {
+    @Test func inputWithoutSamplesIsEmpty() async throws {
         let scratch = try Scratch()
         let collector = Collector()
         let writer = AssetWriter(segments: .hls, delegate: collector)
@@ -420,7 +418,7 @@ import Testing
     struct Refusal: Error {}
 
     /// An error of the delegate fails the writer; a cancel ends it. No segment follows either.
-    @Test(.timeLimit(.minutes(15)), arguments: [true, false], 0..<3)
+    @Test(arguments: [true, false], 0..<3)
     func delegateEndsTheWriter(_ isError: Bool, _ last: Int) async throws {
         let collector = Collector { number, writer in
             guard number == last else { return }

@@ -63,8 +63,7 @@ import Testing
     }
 
     /// Each setting produces its codec and its format, and keeps the times of frames that aren't at the frame rate.
-    @Test(.timeLimit(.minutes(10)), arguments: video.indices) func videoIsEncoded(_ number: Int) async throws
-    {
+    @Test(arguments: video.indices) func videoIsEncoded(_ number: Int) async throws {
         let (settings, container, codec, format) = Self.video[number]
         let scratch = try Scratch()
         let url = URL(fileURLWithPath: scratch.file("o." + container.extensions[0]))
@@ -311,7 +310,7 @@ import Testing
     // MARK: Cancellation
 
     /// Queries of an export end when their task is cancelled while the source is read: its server never answers.
-    @Test(.timeLimit(.minutes(10)), arguments: 0..<4) func queriesEndWhenTheirTaskIsCancelled(
+    @Test(arguments: 0..<4) func queriesEndWhenTheirTaskIsCancelled(
         _ query: Int
     ) async throws {
         let scratch = try Scratch()
@@ -338,7 +337,7 @@ import Testing
     }
 
     /// A cancellation doesn't wait for work that can't be interrupted, such as the opening of an encoder.
-    @Test(.timeLimit(.minutes(10))) func cancellationDoesNotWaitForUninterruptibleWork() async {
+    @Test func cancellationDoesNotWaitForUninterruptibleWork() async {
         let signal = CancellationSignal()
         let release = DispatchSemaphore(value: 0)
         let (starts, continuation) = AsyncStream<Void>.makeStream()

@@ -11,7 +11,7 @@ import Testing
     enum Stage: CaseIterable { case beforeAdding, beforeStarting, beforeTheSession, later }
 
     /// A request for samples takes effect once the session starts, even if it precedes the session.
-    @Test(.timeLimit(.minutes(15)), arguments: Stage.allCases) func requestsTakeEffectAtTheSessionStart(
+    @Test(arguments: Stage.allCases) func requestsTakeEffectAtTheSessionStart(
         _ stage: Stage
     )
         async throws
@@ -54,7 +54,7 @@ import Testing
     }
 
     /// A writer that is cancelled, or that can't start, calls the blocks of earlier requests.
-    @Test(.timeLimit(.minutes(15)), arguments: [true, false]) func endingCallsTheBlocksOfRequests(
+    @Test(arguments: [true, false]) func endingCallsTheBlocksOfRequests(
         _ isCancelled: Bool
     ) async throws {
         let scratch = try Scratch()
@@ -169,7 +169,7 @@ import Testing
 
     /// Audio long after the preceding audio is rejected, because the gap would be filled with years of silence.
     /// Cancelling ends the filling of a long gap.
-    @Test(.timeLimit(.minutes(15)), arguments: [ContainerType.mp4, .wav, .flac], [true, false])
+    @Test(arguments: [ContainerType.mp4, .wav, .flac], [true, false])
     func endlessSilenceIsRefused(_ container: ContainerType, _ isFirst: Bool) async throws {
         let scratch = try Scratch()
         let writer = try AssetWriter(
@@ -213,7 +213,7 @@ import Testing
     // MARK: One caller for all inputs
 
     /// A single caller that appends to its inputs alternately, and waits until each is ready, completes.
-    @Test(.timeLimit(.minutes(15)), arguments: [true, false]) func alternatingCallerCompletes(
+    @Test(arguments: [true, false]) func alternatingCallerCompletes(
         _ isAudioFirst: Bool
     )
         async throws

@@ -18,7 +18,7 @@ import Publishing
     }
 
     /// Reports of a session can be read in its completion handler.
-    @Test(.timeLimit(.minutes(15))) func reportsAreReadableInTheCompletionHandler() async throws {
+    @Test func reportsAreReadableInTheCompletionHandler() async throws {
         let scratch = try Scratch()
         let (session, _) = try SessionTests.session(in: scratch, seconds: 1)
         let reports = await withCheckedContinuation { continuation in
@@ -31,7 +31,7 @@ import Publishing
         #expect(reports.map(\.appendedSamples) == [25, 48_000])
     }
 
-    @Test(.timeLimit(.minutes(15))) func readingBeforeTheStartThrows() throws {
+    @Test func readingBeforeTheStartThrows() throws {
         let asset = pattern()
         let track = try asset.loadSynchronously().tracks[0]
         let output = AssetReaderTrackOutput(track: track, settings: .video(VideoOutputSettings()))
@@ -60,7 +60,7 @@ import Publishing
     }
 
     /// Frames and audio samples before the session's start are dropped.
-    @Test(.timeLimit(.minutes(15))) func samplesBeforeTheSessionStartAreDropped() async throws {
+    @Test func samplesBeforeTheSessionStartAreDropped() async throws {
         let scratch = try Scratch()
         let (session, output) = try SessionTests.session(in: scratch, seconds: 4)
         let (reader, writer) = (session.reader, session.writer)

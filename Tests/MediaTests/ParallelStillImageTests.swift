@@ -47,7 +47,7 @@ import Testing
     }
 
     /// Images before damage are delivered, then an error is thrown. Cancelled and failed generations end promptly.
-    @Test(.timeLimit(.minutes(2))) func damageAndCancellationEndTheGeneration() async throws {
+    @Test func damageAndCancellationEndTheGeneration() async throws {
         let scratch = try Scratch()
         let asset = try movie(in: scratch)
         let times = Self.times(1.3, 15)
