@@ -3,8 +3,8 @@ package import Dispatch
 /// A serial queue whose synchronous callers need no free thread of Dispatch.
 ///
 /// Dispatch runs at most 255 threads. `DispatchQueue.sync` waits for all blocks that were enqueued before. If every
-/// thread waits like this, none remains to run the blocks, and the process hangs: two hundred sessions at once did. Here
-/// a synchronous caller waits only for work that is running, not for work that is enqueued.
+/// thread waits like this, none remains to run the blocks, and the process hangs, as 580 jobs at once did. Here a
+/// synchronous caller waits only for work that is running, not for work that is enqueued.
 ///
 /// Work that is enqueued runs in order. Callers that wait for the end of running work, and the next enqueued block, run
 /// in the order of their arrival.

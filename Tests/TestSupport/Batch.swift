@@ -77,12 +77,13 @@ package func run(
     policy.keepsFailed = keepsFailed
     if endlessSpace { policy.freeSpace = { _ in nil } }
     await RunLimit.shared.begin()
-    defer { Task { await RunLimit.shared.end() } }
-    return await BatchRunner(
+    let records = await BatchRunner(
         plan: result.plan, files: result.files, policy: policy, performer: LocalPerformer(MediaEnvironment()),
         prober: LocalProber(),
         observer: observer
     ).run()
+    await RunLimit.shared.end()
+    return records
 }
 
 /// Returns the result of a job, by default the first one. Throws if the job didn't succeed.

@@ -57,10 +57,11 @@ final class LiveQueue: Sendable {
             return true
         }
         guard isAccepted else { return }
-        queue.async { @Sendable in _ = self.processFirst() }
+        queue.async { @Sendable in self.processFirst() }
     }
 
     /// Processes the first queued sample; on `queue`. Returns false if there is none.
+    @discardableResult
     private func processFirst() -> Bool {
         let (item, hasFailed) = state.withLock { state in
             (state.waiting.isEmpty ? nil : state.waiting.removeFirst(), state.hasFailed)
