@@ -37,14 +37,21 @@ need_swift() {
     command -v swift >/dev/null || die "there is no swift on the PATH; Tandem needs Swift 6.2 or later (https://swift.org/install)"
 }
 
+# Flags with which modules compile beside the modules that they import: their interfaces are written first, and nothing is
+# inlined between them. The option is deprecated, so that it is used only while `swift build` has it.
+overlapping_modules() {
+    local help; help=$(swift build --help-hidden)
+    [[ $help != *--use-integrated-swift-driver* ]] || echo "--use-integrated-swift-driver -Xswiftc -disable-cmo"
+}
+
 # Builds for release with the Swift runtime linked statically; sets `tandem` to the program's path.
 build_release() {
     heading "Building (release)" >&2
-    # The linker warns about a use of mktemp in Foundation.
+    # The linker warns about a use of mktemp in Foundation, `swift build` about the option.
     # `scripts/test` sets the folder and the flags: it builds while the tests lock .build, and without optimization.
     local folder=${TANDEM_RELEASE_FOLDER:-.build} flags
-    read -ra flags <<<"${TANDEM_RELEASE_FLAGS:-}"
-    swift build -c release --static-swift-stdlib --product tandem --scratch-path "$folder" "${flags[@]}" 2>&1 | grep -vE 'mktemp|^\s*$' >&2
+    read -ra flags <<<"$(overlapping_modules) ${TANDEM_RELEASE_FLAGS:-}"
+    swift build -c release --static-swift-stdlib --product tandem --scratch-path "$folder" "${flags[@]}" 2>&1 | grep -vE 'mktemp|option is deprecated|^\s*$' >&2
     tandem="$(swift build -c release --static-swift-stdlib --scratch-path "$folder" --show-bin-path)/tandem"
 }
 

@@ -92,6 +92,8 @@ package protocol KindPlan: Hashable, Sendable {
     var isCopiedToPublish: Bool { get }
     /// Whether new expectations of an existing output can be evaluated without creating it again.
     var isReevaluable: Bool { get }
+    /// Still images of the output, in order.
+    var stills: [ImagesPlan.Still] { get }
 
     /// Whether the output is written by the session of its input, together with other outputs that read the same.
     /// Otherwise each output is a task of its own.
@@ -124,6 +126,7 @@ extension KindPlan {
     package var hasVariableFileCount: Bool { false }
     package var isCopiedToPublish: Bool { false }
     package var isReevaluable: Bool { true }
+    package var stills: [ImagesPlan.Still] { [] }
     package var isWrittenBySession: Bool { false }
     package var writtenOutputs: [OutputPlan]? { nil }
     package var digestParts: [MetadataEntry] { [] }

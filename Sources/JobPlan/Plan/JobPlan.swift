@@ -46,7 +46,7 @@ extension JobPlan {
     package var isValid: Bool {
         !inputs.isEmpty && !outputs.isEmpty && outputs.allSatisfy { inputs.indices.contains($0.input) }
             && Set(outputs.map(\.id)).count == outputs.count && outputs.allSatisfy(\.isValid)
-            && (outputs.count == 1 || !outputs.contains(where: \.isCheck))
+            && (outputs.count == 1 || outputs.allSatisfy(\.isPublished))
             && imageSequences.allSatisfy(\.sequence.isValid)
             && compositions.allSatisfy {
                 $0.isValid && $0.sources.count == $1.count && $0.fontFiles.allSatisfy(FontFinder.holds)

@@ -19,7 +19,7 @@ package enum PlanText {
         var total = MediaTime.zero
         for output in plan.jobs.flatMap(\.outputs) { total = total + output.expectedDuration }
         let all = plan.jobs.flatMap(\.outputs)
-        let outputs = all.count { !$0.isCheck }
+        let outputs = all.count(where: \.isPublished)
         text += "\(count(of: all)), \(time(total)) of media"
         let sizes = all.compactMap(\.expectedSize)
         if !sizes.isEmpty {
@@ -69,7 +69,7 @@ package enum PlanText {
         lines += kind.linesBeforeTracks(of: output)
         for (index, track) in output.tracks.enumerated() { lines += render(track, index, of: output) }
         lines += kind.linesAfterTracks(of: output)
-        if !output.isCheck {
+        if output.isPublished {
             lines.append("  ledger")
             lines += ledger(output.ledger)
         }
@@ -87,7 +87,7 @@ package enum PlanText {
 
     /// Returns the number of outputs and of checks, for the totals.
     private static func count(of outputs: [OutputPlan]) -> String {
-        let checks = outputs.count(where: \.isCheck)
+        let checks = outputs.count { !$0.isPublished }
         let written = counted(outputs.count - checks, "output")
         if checks == 0 { return written }
         return (checks < outputs.count ? written + ", " : "") + counted(checks, "check")

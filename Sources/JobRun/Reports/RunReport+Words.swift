@@ -1,3 +1,5 @@
+internal import JobPlan
+
 extension RunReport {
     /// The status of a run, as the word in reports, events and the state.
     package enum Status: String, Codable, Sendable {
@@ -39,6 +41,12 @@ extension RunReport.Job {
     package enum Kind: String, Codable, Sendable {
         /// The check of a source.
         case check
+
+        /// The kind of the entry of an output; nil if it is published.
+        init?(_ output: OutputPlan) {
+            if output.isPublished { return nil }
+            self = .check
+        }
     }
 
     /// Whether nothing is left to do: the job succeeded, was up to date or was skipped.

@@ -163,7 +163,7 @@ package struct RunReport: Codable, Sendable {
             outcome: .init(record.outcome),
             begun: record.begun, seconds: record.seconds, slot: record.slot, attempts: record.attempts)
         template.source = record.plan?.sourceName
-        template.kind = record.plan?.outputs.first?.isCheck == true ? .check : nil
+        template.kind = record.plan?.outputs.first.flatMap { Job.Kind($0) }
         var results: [OutputResult] = []
         switch record.outcome {
         case .succeeded(let result): results = result.outputs
@@ -217,11 +217,10 @@ package struct RunReport: Codable, Sendable {
             job.size = result.destination == nil ? nil : result.size
             job.duration = result.duration.seconds
             job.output = result.output
-            if task.output.images != nil {
-                job.images = result.images.map {
-                    StillImage(requested: $0.requested.seconds, actual: $0.actual.seconds, file: $0.path)
-                }
+            let images = result.images.map {
+                StillImage(requested: $0.requested.seconds, actual: $0.actual.seconds, file: $0.path)
             }
+            job.images = images.isEmpty ? nil : images
             job.expectations = result.expectations.map(expected)
         } else if record.outcome.isSuccess {
             job.output = task.output.destination.flatMap { TemporaryFile.fingerprint(path: $0) }
@@ -290,6 +289,6 @@ extension RunReport.Job {
         self.init(
             id: task.name, file: task.file, line: task.output.location.line, outcome: .notRun,
             reason: reason, begun: nil, seconds: 0, slot: 0, attempts: 0, source: task.input.sourceName,
-            destination: task.output.destination, kind: task.output.isCheck ? .check : nil)
+            destination: task.output.destination, kind: Kind(task.output))
     }
 }

@@ -95,6 +95,15 @@ extension OutputSpec {
         if case .images(let images) = kind { images } else { nil }
     }
 
+    /// Whether the number of the output's files depends on the source, as that of still images does.
+    package var hasVariableFileCount: Bool { images != nil }
+
+    /// Extension of a second file beside the destination, the index of a sheet; nil without one.
+    package var companionExtension: String? { images?.sheet?.index == nil ? nil : "vtt" }
+
+    /// Whether the output may have several files.
+    package var hasSeveralFiles: Bool { namesEachImage || companionExtension != nil }
+
     /// Whether the output is a folder.
     package var isFolder: Bool { if case .package = kind { true } else { false } }
 

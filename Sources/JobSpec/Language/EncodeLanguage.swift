@@ -28,10 +28,10 @@ extension Language {
                 default: "1"),
             KeyInfo(
                 "preset", .string(),
-                "The encoder's preset: encoding speed against file size."),
-            KeyInfo("tune", .string(), "The encoder's tuning, such as `film`."),
-            KeyInfo("profile", .string(), "The codec's profile."),
-            KeyInfo("level", .string(), "The codec's level, such as `4.1`."),
+                "The encoder's preset: encoding speed against file size; see *Encoders*."),
+            KeyInfo("tune", .string(), "The encoder's tuning, such as `film`; see *Encoders*."),
+            KeyInfo("profile", .string(), "The codec's profile; see *Encoders*."),
+            KeyInfo("level", .string(), "The codec's level, such as `4.1`; see *Encoders*."),
             KeyInfo(
                 "keyframe_interval", keyframeInterval,
                 "Maximum time or number of frames between keyframes."),
@@ -112,7 +112,7 @@ extension Language {
             KeyInfo("bitrate", bitRate, "Bit rate."),
             KeyInfo(
                 "quality", .thousandths(-2...10), "Variable bit rate by quality, as the encoder counts it."),
-            KeyInfo("profile", .string(), "The codec's profile."),
+            KeyInfo("profile", .string(), "The codec's profile; see *Encoders*."),
             KeyInfo(
                 "sample_rate", sampleRate, "Samples a second.",
                 default: "the source's, or the next higher one that the encoder supports, or its highest"),

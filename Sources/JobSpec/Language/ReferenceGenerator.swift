@@ -84,7 +84,7 @@ package enum ReferenceGenerator {
             ## Encoders
 
             In order of preference: a codec is encoded by its first software encoder that FFmpeg was built with, unless `encoder` names another one. `tandem codecs` lists those of this
-            build. The values of settings such as `preset`, `profile` and `crf` differ between the encoders of a codec.
+            build.
 
             | codec | encoders |
             | --- | --- |
@@ -95,6 +95,13 @@ package enum ReferenceGenerator {
                 "`\(model.name)`" + (model.requirement == nil ? "" : " (hardware)")
             }
             text += "| \(selection.name) | \(names.joined(separator: ", ")) |\n"
+        }
+        text += "\nSettings whose values depend on the encoder. Without a row, the encoder doesn't have the setting.\n\n"
+        text += "| encoder | setting | values |\n| --- | --- | --- |\n"
+        for model in (CodecCatalog.video + CodecCatalog.audio).flatMap(\.codec.encoders) {
+            for case (let key, let type?) in model.settings {
+                text += "| `\(model.name)` | `\(key)` | \(escaped(values(of: type))) |\n"
+            }
         }
         return text + "\n"
     }
@@ -180,6 +187,12 @@ package enum ReferenceGenerator {
                 "\nReserved, but not supported in this version: \(type.reservedKeys.map { "`\($0)`" }.joined(separator: ", ")).\n"
         }
         return text + "\n"
+    }
+
+    /// Returns all values of a type; `describe` abbreviates long lists.
+    private static func values(of type: ValueType) -> String {
+        if case .word(let words) = type { return words.map { "`\($0)`" }.joined(separator: ", ") }
+        return describe(type)
     }
 
     private static func escaped(_ text: String) -> String { text.replacing("|", with: "\\|") }

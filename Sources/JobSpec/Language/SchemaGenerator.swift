@@ -317,30 +317,12 @@ package enum SchemaGenerator {
     }
 
     private static func properties(of model: EncoderModel, in mapping: MappingType) -> [(String, JSON)] {
-        var properties: [(String, JSON)] = []
-        func take(_ key: String, _ type: ValueType?) {
-            guard mapping.has(key) else { return }
+        model.settings.filter { mapping.has($0.key) }.map { setting in
             var nothing: [(String, JSON)] = []
-            properties.append((key, type.map { json($0, &nothing) } ?? .object([("not", .raw("{}"))])))
+            return (
+                setting.key, setting.type.map { json($0, &nothing) } ?? .object([("not", .raw("{}"))])
+            )
         }
-        take("preset", model.tuning.presets.map { .word($0) })
-        take("tune", model.tuning.tunes.map { .word($0) })
-        take("profile", model.profileNames.map { .word($0) })
-        take("level", model.conformance.levels.map { .word($0) })
-        take(
-            "crf",
-            model.crfRange.map {
-                .scalar(Language.thousandths(Double($0.lowerBound)...Double($0.upperBound)))
-            })
-        take("qp", model.rate.qpRange.map { .scalar(Language.integer($0)) })
-        take(
-            "quality",
-            model.rate.qualities.map {
-                .scalar(Language.thousandths(Double($0.lowerBound)...Double($0.upperBound)))
-            })
-        take("bit_depth", model.samples.bitDepths.map { .word($0.map(String.init)) })
-        take("b_frames", model.gop.maxBFrames.map { .scalar(Language.integer(0...$0)) })
-        return properties
     }
 
     /// Returns the default of a key as JSON; nil if the text is a description instead of a value.

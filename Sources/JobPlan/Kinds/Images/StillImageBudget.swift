@@ -9,7 +9,7 @@ struct StillImageBudget {
 
     /// Counts the still images of a plan. Returns false if the call has too many.
     mutating func admits(_ plan: JobPlan) -> Bool {
-        admits(plan.outputs.reduce(0) { $0 + ($1.images?.stills.count ?? 0) })
+        admits(plan.outputs.reduce(0) { $0 + $1.kind.plan.stills.count })
     }
 
     /// Counts the still images of a job instance. Returns false if the call has too many.

@@ -32,7 +32,7 @@ package struct JobPaths {
     private mutating func add(
         _ output: OutputSpec, of job: JobSpec, in file: JobFile, _ table: inout DestinationTable
     ) {
-        if output.images != nil {
+        if output.hasVariableFileCount {
             let name = OutputName(job: job.id.value, output: output.id?.value).description
             imageJobs.insert(JobKey(file: file.path, id: name))
         }
@@ -40,6 +40,8 @@ package struct JobPaths {
             let path = table.resolve(file.absolutePath(written))
         else { return }
         destinations.insert(path)
-        if output.images?.sheet?.index != nil { destinations.insert(path.sibling(path.stem + ".vtt")) }
+        if let companion = output.companionExtension {
+            destinations.insert(path.sibling("\(path.stem).\(companion)"))
+        }
     }
 }

@@ -82,7 +82,7 @@ struct UpToDateLookup {
             query.outputs.append(
                 UpToDateQuery.Output(
                     id: output.id?.value, destination: path?.path,
-                    hasSeveralFiles: output.namesEachImage || output.images?.sheet?.index != nil))
+                    hasSeveralFiles: output.hasSeveralFiles))
         }
         switch job.asset.source {
         case .file(let written): query.source = file.absolutePath(written)

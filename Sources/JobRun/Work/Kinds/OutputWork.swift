@@ -1,8 +1,10 @@
 internal import Diagnostics
+internal import FileSystem
 internal import JobPlan
 internal import LibAV
 internal import Media
 internal import Publishing
+internal import Streaming
 
 /// The work of an image or waveform output, which writes a file, or of a check, which creates no file.
 protocol OutputWork: Sendable {
@@ -53,5 +55,28 @@ extension SessionBuilder {
             task: plan.tasks[index], asset: asset, track: try Self.track(of: planned, in: contents),
             planned: planned, encoding: encoding, file: file, limits: environment.sources.limits,
             cancellation: cancellation)
+    }
+}
+
+extension OutputPublisher {
+    /// Returns what is published: the written file, the files that it is split into, or the folder of a package, for which
+    /// `reused` renditions are taken from the folder at the destination.
+    func items(
+        of written: [WrittenFile], reusing reused: [String: StreamingRendition], in root: PathRoot
+    ) throws -> [(publisher: OutputPublisher, item: any PublishableItem)] {
+        switch output.kind {
+        case .media, .images, .waveform, .check:
+            guard let only = written.first else {
+                throw MediaError.internalError("an output without its file")
+            }
+            return try splitFiles(of: only.file, only.findings, in: root)
+        case .package(let package):
+            let assembler = PackageAssembler(
+                package: package, location: output.location, destination: destination, root: root)
+            let (folder, renditions) = try assembler.assemble(written, reusing: reused)
+            var publisher = self
+            publisher.renditions = renditions
+            return [(publisher, folder)]
+        }
     }
 }

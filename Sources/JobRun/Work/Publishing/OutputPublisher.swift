@@ -39,9 +39,9 @@ package struct OutputPublisher {
     var digest: PlanDigest?
 
     /// Renditions of an assembled package.
-    private var renditions: [StreamingRendition] = []
+    var renditions: [StreamingRendition] = []
 
-    private var output: OutputPlan { task.output }
+    var output: OutputPlan { task.output }
 
     /// Creates a publisher; returns nil for a check, which has no output.
     package init?(
@@ -66,24 +66,8 @@ package struct OutputPublisher {
         }
     }
 
-    /// Returns what is published: the written file, the files that it is split into, or the folder of a package, for which
-    /// `reused` renditions are taken from the folder at the destination.
-    func items(
-        of written: [WrittenFile], reusing reused: [String: StreamingRendition], in root: PathRoot
-    ) throws -> [(publisher: OutputPublisher, item: any PublishableItem)] {
-        if let package = output.package {
-            let assembler = PackageAssembler(
-                package: package, location: output.location, destination: destination, root: root)
-            let (folder, renditions) = try assembler.assemble(written, reusing: reused)
-            var publisher = self
-            publisher.renditions = renditions
-            return [(publisher, folder)]
-        }
-        guard let only = written.first else { throw MediaError.internalError("an output without its file") }
-        return try splitFiles(of: only.file, only.findings, in: root)
-    }
-
-    private func splitFiles(
+    /// Returns the files that a written file is split into; the file itself if the output is one file.
+    func splitFiles(
         of file: TemporaryFile, _ findings: OutputFindings, in root: PathRoot
     ) throws -> [(publisher: OutputPublisher, item: any PublishableItem)] {
         let parts = parts
@@ -195,7 +179,7 @@ package struct OutputPublisher {
             warnings: lines, expectations: findings.flatMap(\.expectations),
             loudness: findings.flatMap(\.loudness),
             preview: findings.lazy.compactMap(\.preview).first,
-            images: zip(output.images?.stills ?? [], findings.flatMap(\.imageTimes)).map { image, actual in
+            images: zip(output.kind.plan.stills, findings.flatMap(\.imageTimes)).map { image, actual in
                 // Both times are relative to time zero of the source. Without ranges, output times equal source times.
                 let requested = task.input.extent.ranges.isEmpty ? image.time : image.sourceTime
                 return OutputResult.Image(requested: requested, actual: actual, path: image.destination)
