@@ -1,5 +1,6 @@
 import Diagnostics
 import Foundation
+import LibAV
 import Media
 import TestSupport
 import Testing

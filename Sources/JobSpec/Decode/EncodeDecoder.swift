@@ -168,7 +168,7 @@ struct EncodeDecoder {
         Set(unset.filter { $0.value && (isPartial || fields.has($0.key)) }.keys)
     }
 
-    private func rateControl(_ fields: Fields) -> Located<RateControl>? {
+    private func rateControl(_ fields: Fields) -> Located<RateSetting>? {
         if fields.has("crf") {
             return reader.thousandths("crf", of: fields).map { Located(.crf($0.value), at: $0.range) }
         }

@@ -96,7 +96,8 @@ package enum ReferenceGenerator {
             }
             text += "| \(selection.name) | \(names.joined(separator: ", ")) |\n"
         }
-        text += "\nSettings whose values depend on the encoder. Without a row, the encoder doesn't have the setting.\n\n"
+        text +=
+            "\nSettings whose values depend on the encoder. Without a row, the encoder doesn't have the setting.\n\n"
         text += "| encoder | setting | values |\n| --- | --- | --- |\n"
         for model in (CodecCatalog.video + CodecCatalog.audio).flatMap(\.codec.encoders) {
             for case (let key, let type?) in model.settings {

@@ -2,19 +2,6 @@ package import Diagnostics
 package import LibAV
 package import Media
 
-/// The rate control of an encoder.
-package enum RateControl: Hashable, Sendable {
-    /// Constant quality (CRF), in thousandths.
-    case crf(Int)
-    /// Constant quantizer.
-    case qp(Int)
-    /// Quality of still images, from 1 to 100.
-    case quality(Int)
-    /// Average bit rate, in bits per second.
-    case bitRate(Int64)
-    case lossless
-}
-
 /// A private option of an encoder.
 package struct EncoderOption: Sendable {
     package var name: Located<String>
@@ -54,7 +41,7 @@ package struct VideoEncodeSpec: Sendable {
     package var codec: Located<CodecSelection>
     /// Location of `encoder`; nil if the job doesn't set it.
     package var encoderRange: SourceRange?
-    package var rateControl: Located<RateControl>?
+    package var rateControl: Located<RateSetting>?
     /// Maximum bit rate, in bits per second.
     package var maxBitRate: Located<Int64>?
     /// Size of the rate-control buffer (VBV), in bits.

@@ -90,17 +90,8 @@ extension VideoSettings {
     private func setRate(
         of model: EncoderModel, in configuration: inout EncoderConfiguration
     ) throws(MediaError) {
-        func set(quality text: String) {
-            guard let quality = model.rate.constantQuality else { return }
-            configuration.set(text, at: quality.option)
-            if quality.needsZeroBitRate { configuration.bitRate = 0 }
-        }
         switch rateControl {
-        case .standard:
-            if let quality = model.rate.constantQuality { set(quality: "\(quality.defaultValue)") }
-            if let quantizer = model.rate.defaultQP {
-                configuration.set("\(quantizer)", at: model.rate.qpOption)
-            }
+        case .standard: model.set(nil, in: &configuration)
         case .crf(let value):
             guard let quality = model.rate.constantQuality else {
                 throw .invalidSettings("\(codec.name) doesn't support `crf` with the encoder \(model.name)")
@@ -111,8 +102,7 @@ extension VideoSettings {
                     "`crf` is \(value); expected \(quality.isWhole ? "a whole number" : "a number") from \(quality.minimum) to \(quality.maximum) for \(codec.name)"
                 )
             }
-            let thousandths = Int((value * 1000).rounded())
-            set(quality: quality.isWhole ? "\(Int(value))" : "\(Double(thousandths) / 1000)")
+            model.set(.crf(Int((value * 1000).rounded())), in: &configuration)
         case .bitRate(let rate, let maximum):
             guard model.rate.acceptsBitRate else {
                 throw .invalidSettings("\(codec.name) doesn't support `bitRate`; the profile determines it")
@@ -121,7 +111,7 @@ extension VideoSettings {
             guard rates.contains(rate) else {
                 throw .invalidSettings("`bitRate` is \(rate); expected 1000 to 1000000000 bits per second")
             }
-            configuration.bitRate = rate
+            model.set(.bitRate(rate), in: &configuration)
             guard let maximum else { break }
             guard model.rate.acceptsMaxBitRate else {
                 throw .invalidSettings(
@@ -134,10 +124,10 @@ extension VideoSettings {
             // A buffer of one second, as streaming servers expect.
             (configuration.maxBitRate, configuration.bufferSize) = (maximum, maximum)
         case .lossless:
-            guard case .set(let option, let value) = model.rate.lossless else {
+            guard case .set = model.rate.lossless else {
                 throw .invalidSettings("\(codec.name) doesn't support `lossless`")
             }
-            configuration.set(value, at: option)
+            model.set(.lossless, in: &configuration)
         }
     }
 }

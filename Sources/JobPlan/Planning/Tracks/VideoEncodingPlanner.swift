@@ -316,41 +316,23 @@ struct VideoEncodingPlanner {
 
     private mutating func rate(into configuration: inout EncoderConfiguration) {
         let codec = spec.codec.value
-        func setQuality(_ text: String) {
-            guard let quality = codec.rate.constantQuality else { return }
-            configuration.set(text, at: quality.option)
-            if quality.needsZeroBitRate { configuration.bitRate = 0 }
-        }
-        func setStillQuality(_ value: Int) {
-            guard let quality = codec.stillQuality else { return }
-            configuration.set("\(quality.step(value))", at: codec.rate.qpOption)
-        }
+        let range = spec.rateControl?.range
         switch spec.rateControl?.value {
-        case .crf(let value):
-            let text = ThousandthsText.text(value)
-            setQuality(text)
-            note("crf", text, at: spec.rateControl?.range)
-        case .qp(let value):
-            configuration.set("\(value)", at: codec.rate.qpOption)
-            note("qp", "\(value)", at: spec.rateControl?.range)
-        case .quality(let value):
-            setStillQuality(value)
-            note("quality", "\(value)", at: spec.rateControl?.range)
-        case .bitRate(let value):
-            configuration.bitRate = value
-            note("bitrate", "\(value)", at: spec.rateControl?.range)
-        case .lossless:
-            if case .set(let key, let value) = codec.rate.lossless { configuration.set(value, at: key) }
-            note("lossless", "true", at: spec.rateControl?.range)
-        case nil where codec.stillQuality != nil:
-            setStillQuality(codec.stillQuality?.defaultValue ?? 0)
-            note("quality", "\(codec.stillQuality?.defaultValue ?? 0)", .default)
+        case .crf(let value): note("crf", ThousandthsText.text(value), at: range)
+        case .qp(let value): note("qp", "\(value)", at: range)
+        case .quality(let value): note("quality", "\(value)", at: range)
+        case .bitRate(let value): note("bitrate", "\(value)", at: range)
+        case .lossless: note("lossless", "true", at: range)
         case nil:
-            if let quality = codec.rate.constantQuality { setQuality("\(quality.defaultValue)") }
-            if let quantizer = codec.rate.defaultQP {
-                configuration.set("\(quantizer)", at: codec.rate.qpOption)
+            if let quality = codec.stillQuality?.defaultValue {
+                codec.encoder.set(.quality(quality), in: &configuration)
+                note("quality", "\(quality)", .default)
+            } else {
+                note("rate control", codec.rate.defaultRate, .default)
             }
-            note("rate control", codec.rate.defaultRate, .default)
+        }
+        if spec.rateControl != nil || codec.stillQuality == nil {
+            codec.encoder.set(spec.rateControl?.value, in: &configuration)
         }
         if let maximum = spec.maxBitRate {
             configuration.maxBitRate = maximum.value

@@ -1,7 +1,7 @@
 /// The text form of numbers that are stored in thousandths.
-enum ThousandthsText {
+package enum ThousandthsText {
     /// Returns a number without trailing zeros: `23`, `-6.02`.
-    static func text(_ value: Int) -> String {
+    package static func text(_ value: Int) -> String {
         let size = abs(value)
         var text = "\(size / 1000)"
         if size % 1000 != 0 {
