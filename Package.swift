@@ -208,7 +208,7 @@ let package = Package(
         .testTarget(
             name: "StreamingTests",
             dependencies: ["Streaming", "Media", "LibAV", "BinaryCoding", "TestSupport"],
-            exclude: ["golden", "judge.py", "browser.py", "packager.py"], swiftSettings: house),
+            exclude: ["golden", "judge.py", "browser.py", "packager.py", "players.py"], swiftSettings: house),
         // The programs of the articles and the library's tests have only public access, as other packages do.
         .target(
             name: "Articles", dependencies: ["TandemKit", "TandemBatch"], path: "Tests/Articles",
