@@ -287,7 +287,7 @@ import Testing
         static let calls = 63
     }
 
-    @Test(arguments: [UInt64](1...40)) func randomCallsNeverTrap(_ seed: UInt64)
+    @Test(arguments: [UInt64](1...160)) func randomCallsNeverTrap(_ seed: UInt64)
         async throws
     {
         let scratch = try Scratch()
@@ -338,7 +338,8 @@ import Testing
         for name in scratch.contents {
             #expect(["o", "e.mp4", "s.png"].contains(name), "unexpected file \(name)")
             let ffmpegFile = FFmpegFile(scratch.file(name))
-            #expect(try ffmpegFile.decodeErrors().isEmpty, "\(name)")
+            let errors = try ffmpegFile.decodeErrors()
+            #expect(errors.isEmpty, "\(name), \(objects.writer.container.name): \(errors)")
         }
     }
 }

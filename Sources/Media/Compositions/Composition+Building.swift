@@ -42,20 +42,29 @@ extension Composition {
         guard let track = contents.tracks.first(where: { $0.mediaType == .audio }) else {
             throw MediaError.noTrack(.audio)
         }
-        setAudioFormat(of: track)
-        let range = timeRange ?? TimeRange(start: .zero, duration: contents.duration)
+        let range = try Self.range(timeRange, in: contents)
         let length = min(range.duration, duration - start)
-        guard range.duration > .zero, start >= .zero, length > .zero else {
+        guard start >= .zero, length > .zero else {
             throw MediaError.invalidArgument(
                 "audio must begin before the end of the composition, with a duration greater than 0")
         }
         let source = index(of: try CompositionSource(asset.source))
+        setAudioFormat(of: track)
         audio.append(
             AudioClip(
                 placement: ClipPlacement(
                     source: source, track: track.index,
                     sourceRange: TimeRange(start: range.start, duration: length),
                     timeRange: TimeRange(start: start, duration: length)), volume: volume))
+    }
+
+    /// Returns a part of an asset, or all of it for nil. Throws if the part is empty or not within the asset.
+    private static func range(_ part: TimeRange?, in contents: AssetContents) throws -> TimeRange {
+        let range = part ?? TimeRange(start: .zero, duration: contents.duration)
+        guard range.start >= .zero, range.duration > .zero, range.end <= contents.duration else {
+            throw MediaError.invalidArgument("the range is outside the asset")
+        }
+        return range
     }
 
     private static func contents(of asset: Asset) throws -> AssetContents {
@@ -70,27 +79,22 @@ extension Composition {
         _ contents: AssetContents, of source: CompositionSource, _ timeRange: TimeRange?, _ join: JoinKind,
         _ overlap: MediaTime, _ fit: FrameFit
     ) throws {
-        let range = timeRange ?? TimeRange(start: .zero, duration: contents.duration)
-        guard range.start >= .zero, range.duration > .zero, range.end <= contents.duration else {
-            throw MediaError.invalidArgument("the range is outside the asset")
-        }
+        let range = try Self.range(timeRange, in: contents)
         let video = contents.tracks.first { $0.mediaType == .video && !$0.isAttachedPicture }
         let audioTrack = contents.tracks.first { $0.mediaType == .audio }
         if video == nil, audioTrack == nil { throw MediaError.noTrack(.video) }
-        if canvas == nil, let video {
-            let size = video.displaySize
-            func even(_ side: Double) -> Int { max(16, Int((side / 2).rounded()) * 2) }
-            canvas = Canvas(
-                size: PixelSize(width: even(size.width), height: even(size.height)),
-                frameRate: video.nominalFrameRate ?? Rational(25, 1))
-        }
-        if let audioTrack { setAudioFormat(of: audioTrack) }
         let longest = clips.last.map(\.placement.timeRange.duration) ?? .zero
         guard overlap >= .zero, overlap == .zero || overlap < range.duration && overlap < longest else {
             throw MediaError.invalidArgument("the overlap must be shorter than each of the two assets")
         }
+        let start = duration - overlap
+        if video != nil, let previous = clips.dropLast().last, previous.placement.timeRange.end > start {
+            throw MediaError.invalidArgument("the overlap begins before the previous overlap ends")
+        }
+        if canvas == nil, let video { canvas = try Self.canvas(of: video) }
+        if let audioTrack { setAudioFormat(of: audioTrack) }
         let sourceIndex = index(of: source)
-        let shown = TimeRange(start: duration - overlap, duration: range.duration)
+        let shown = TimeRange(start: start, duration: range.duration)
         if let video, let canvas {
             clips.append(
                 VideoClip(
@@ -110,6 +114,21 @@ extension Composition {
             contents.tracks.map(\.description),
             of: ClipPlacement(source: sourceIndex, track: 0, sourceRange: range, timeRange: shown))
         duration = shown.end
+    }
+
+    /// Returns the canvas for a track: its frame size, rounded to even numbers, and its frame rate.
+    private static func canvas(of video: AssetTrack) throws -> Canvas {
+        let size = video.displaySize
+        func even(_ side: Double) -> Int { max(16, Int((side / 2).rounded()) * 2) }
+        let canvas = Canvas(
+            size: PixelSize(width: even(size.width), height: even(size.height)),
+            frameRate: video.nominalFrameRate ?? Rational(25, 1))
+        guard canvas.isValid else {
+            throw MediaError.invalidArgument(
+                "the asset's frames (\(canvas.size) at \(canvas.frameRate) a second) are outside the limits of a composition"
+            )
+        }
+        return canvas
     }
 
     /// Fades out the last audio item during an overlap that ends at `end`, if the item ends there.

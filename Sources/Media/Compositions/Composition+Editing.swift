@@ -220,11 +220,14 @@ extension VolumeEnvelope {
 extension ClipPlacement {
     fileprivate func part(_ range: TimeRange) -> ClipPlacement? {
         guard let inside = timeRange.part(range) else { return nil }
-        let first = sourceTime(at: range.start + inside.start)
+        // Times that have no common timescale are rounded to nanoseconds, which may exceed the bounds.
+        func source(_ time: MediaTime) -> MediaTime {
+            min(max(sourceTime(at: range.start + time), sourceRange.start), sourceRange.end)
+        }
         var part = self
         part.timeRange = inside
-        part.sourceRange = TimeRange(start: first, end: sourceTime(at: range.start + inside.end))
-        return part
+        part.sourceRange = TimeRange(start: source(inside.start), end: source(inside.end))
+        return part.sourceRange.duration > .zero ? part : nil
     }
 }
 

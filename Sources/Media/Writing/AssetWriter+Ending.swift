@@ -65,7 +65,8 @@ extension AssetWriter {
     }
 
     /// Writes the remaining packets and the trailer. A writer created with a URL then syncs its file to disk
-    /// and publishes it. Every input must be marked as finished. `completion` is called on a private queue.
+    /// and publishes it. Every input must be marked as finished. A file without any sample of video or audio is an
+    /// error. `completion` is called on a private queue.
     public func finishWriting(completion: @escaping @Sendable ((any Error)?) -> Void) {
         queue.async { @Sendable in
             let unfinished = self.state.withLock { state in
@@ -91,6 +92,7 @@ extension AssetWriter {
                 if let segments = self.segments, segments.hasSamples, segments.canWriteHeader {
                     try self.endFragment()
                 }
+                try self.checkContent()
                 try self.muxer?.finish(flushing: !self.container.model.endsWithTrailer)
                 self.muxer = nil
                 try self.finishOutput()
@@ -103,6 +105,14 @@ extension AssetWriter {
                 self.queue.async { @Sendable in completion(self.error ?? failure) }
             }
         }
+    }
+
+    /// Throws if the writer would publish a file without any sample of video or audio, which players can't open.
+    private func checkContent() throws {
+        guard publishesItself, inputs.contains(where: { $0.mediaType == .video || $0.mediaType == .audio }),
+            writtenPackets.allSatisfy({ $0 == 0 })
+        else { return }
+        throw MediaError.misuse("no sample was appended, so that the file would be empty")
     }
 
     /// Corrects and publishes the file after the muxer has finished, or passes the last segment to the delegate.
