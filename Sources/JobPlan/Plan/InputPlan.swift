@@ -33,7 +33,7 @@ package struct InputPlan: Codable, Hashable, Sendable {
     /// Ranges that are read instead of `range`, joined in this order; empty if there is at most one.
     package var joinedRanges: [TimeRange]
     /// Requested range, if it differs from the one that is read.
-    package var requestedRange: TimeRange?
+    @Annotation package var requestedRange: TimeRange?
     /// Handling of damaged data.
     @Annotation package var damagePolicy: DamagePolicy
     /// Location of the range in the job file.

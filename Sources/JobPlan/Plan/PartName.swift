@@ -13,8 +13,6 @@ struct PartName {
     var isRange: Bool { text == "range" }
     /// Whether the value is a bound of the range that is read.
     var isBoundOfRange: Bool { text.hasPrefix("range ") }
-    /// Whether the value is predicted of the output.
-    var isPredicted: Bool { text.hasPrefix("expected ") || text.contains(" expected ") }
 
     /// Name of the output's track that the value belongs to: `track 0`; nil for any other value.
     var track: PartName? {

@@ -86,13 +86,11 @@ package struct PlanDigest: Codable, Hashable, Sendable {
         let isSource = listed.names.contains(where: \.identifiesSource)
         let tracks = listed.names.compactMap(\.track)
         let isRange = listed.names.contains(where: \.isRange)
-        let changes = PartChanges(from: old, to: new)
-        listed.add(changes) { name in
-            if name.isPredicted || isRange && name.isBoundOfRange { return false }
+        listed.add(PartChanges(from: old, to: new)) { name in
+            if isRange, name.isBoundOfRange { return false }
             if isSource, name.describesSource { return false }
             return !tracks.contains { name.isSetting(of: $0) }
         }
-        if listed.isEmpty { listed.add(changes, where: \.isPredicted) }
         let lines = listed.lines + expectationChanges(since: before)
         // An earlier version computed the digest of the same values in another way.
         return lines.isEmpty ? ["the output was created by an earlier version of Tandem"] : lines

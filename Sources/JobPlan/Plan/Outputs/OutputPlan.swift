@@ -31,7 +31,7 @@ public struct OutputPlan: Hashable, Sendable {
     /// Account of all items of the source.
     @Annotation package var ledger: [LedgerEntry] = []
     /// Predicted duration of the output.
-    public var expectedDuration: MediaTime
+    @Annotation public var expectedDuration: MediaTime
     /// Predicted size in bytes; nil if it can't be predicted.
     @Annotation public var expectedSize: Int64?
     /// Notes for the user, such as about upscaling.
@@ -63,7 +63,7 @@ extension OutputPlan: Codable {
         container = try values.decode(String.self, forKey: .container)
         destinationLocation = try values.decode(SourceRange.self, forKey: .destinationLocation)
         tracks = try values.decode([TrackPlan].self, forKey: .tracks)
-        expectedDuration = try values.decode(MediaTime.self, forKey: .expectedDuration)
+        _expectedDuration = try values.decode(Annotation<MediaTime>.self, forKey: .expectedDuration)
         kind = try OutputKind(from: values) ?? .media(Self.media(from: values))
     }
 
@@ -112,7 +112,7 @@ extension OutputPlan: Codable {
         try values.encode(container, forKey: .container)
         try values.encode(destinationLocation, forKey: .destinationLocation)
         try values.encode(tracks, forKey: .tracks)
-        try values.encode(expectedDuration, forKey: .expectedDuration)
+        try values.encode(_expectedDuration, forKey: .expectedDuration)
         try kind.encode(to: &values)
     }
 }

@@ -105,7 +105,7 @@ package struct TrackPlan: Codable, Hashable, Sendable {
     package var composing: VideoComposition?
     package var action: Action
     /// Predicted properties of the output's track.
-    package var expected: Expectation
+    @Annotation package var expected: Expectation
     /// Rotation of the output's frames for display.
     package var transform: DisplayTransform?
     /// Location of the track's rule in the job file.
