@@ -191,7 +191,7 @@ let package = Package(
                 "Media", "LibAV",
                 "Locking", "FileSystem", "Publishing", "Streaming", "PlanFuzzing", "TestSupport",
             ],
-            exclude: ["digest-names.txt"],
+            exclude: ["annotation-names.txt", "digest-names.txt"],
             swiftSettings: house),
         .testTarget(
             name: "EngineTests",

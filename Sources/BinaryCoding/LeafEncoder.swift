@@ -11,12 +11,16 @@ package struct LeafEncoder {
     /// Options that values may read while they are encoded.
     package var userInfo: [CodingUserInfoKey: any Sendable] = [:]
 
+    /// Returns the value that is encoded in place of another one; nil to encode that one. Not called for numbers, flags,
+    /// texts and the values that it returns.
+    package var substitute: @Sendable (_ value: any Encodable) -> (any Encodable)? = { _ in nil }
+
     package init() {}
 
     /// Returns the leaves of a value, in the order in which the value encodes them.
     /// - Throws: errors of the value's `encode(to:)`.
     package func leaves(of value: some Encodable) throws -> [Leaf] {
-        let collector = LeafCollector(userInfo: userInfo)
+        let collector = LeafCollector(userInfo: userInfo, substitute: substitute)
         try collector.add(value, at: [])
         return collector.leaves
     }
@@ -24,9 +28,16 @@ package struct LeafEncoder {
 
 private final class LeafCollector {
     let userInfo: [CodingUserInfoKey: any Sendable]
+    let substitute: @Sendable (any Encodable) -> (any Encodable)?
     var leaves: [LeafEncoder.Leaf] = []
 
-    init(userInfo: [CodingUserInfoKey: any Sendable]) { self.userInfo = userInfo }
+    init(
+        userInfo: [CodingUserInfoKey: any Sendable],
+        substitute: @escaping @Sendable (any Encodable) -> (any Encodable)?
+    ) {
+        self.userInfo = userInfo
+        self.substitute = substitute
+    }
 
     func add(_ value: some Encodable, at path: [String]) throws {
         switch value {
@@ -36,7 +47,7 @@ private final class LeafCollector {
         case let number as Int32: note("\(number)", at: path)
         case let number as Double: note("\(number)", at: path)
         case let flag as Bool: note(flag ? "true" : "false", at: path)
-        default: try value.encode(to: LeafValue(collector: self, path: path))
+        default: try (substitute(value) ?? value).encode(to: LeafValue(collector: self, path: path))
         }
     }
 

@@ -62,9 +62,11 @@ import Testing
     /// would create all outputs again. A renamed property keeps its name in the digest by a coding key.
     @Test func namesInDigestsAreUnchanged() throws {
         var names: Set<String> = []
-        for keys in Self.kinds {
-            for task in try Self.plan(keys).tasks {
-                let digest = try PlanDigest(task, programs: [])
+        let tasks =
+            try Self.kinds.flatMap { try Self.plan($0).tasks } + RecipeTests.jobs.flatMap(RecipeTests.tasks)
+        for task in tasks {
+            for content in [nil, "c"] {
+                let digest = try PlanDigest(task, content: content, programs: [])
                 names.formUnion((digest.details ?? []).map(\.key))
             }
         }

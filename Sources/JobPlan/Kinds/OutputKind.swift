@@ -103,7 +103,7 @@ package protocol KindPlan: Hashable, Sendable {
     /// Returns the resources that the output needs. `duration` is the longest duration of the job's outputs, in seconds.
     func cost(of output: OutputPlan, duration: Double) -> OutputCost
 
-    /// The main values that determine the output, for descriptions of changes.
+    /// Descriptions of the main values, which the digest contains, for descriptions of changes.
     var digestParts: [MetadataEntry] { get }
 
     /// Title of the line of a text plan that describes the output, such as `container`.

@@ -13,6 +13,10 @@ struct PartName {
     var isRange: Bool { text == "range" }
     /// Whether the value is a bound of the range that is read.
     var isBoundOfRange: Bool { text.hasPrefix("range ") }
+    /// Whether the value is the cover from an image file.
+    var isCover: Bool { text == "cover" }
+    /// Whether the value is a property of the cover from an image file.
+    var isOfCover: Bool { text.hasPrefix("cover image ") }
 
     /// Name of the output's track that the value belongs to: `track 0`; nil for any other value.
     var track: PartName? {

@@ -5,32 +5,32 @@ internal import LibAV
 /// The decomposition of a plan into named lines, one for each value that the output depends on. Digests are computed
 /// from these lines, so that each difference between two digests can be reported by its name.
 enum PlanDetails {
-    /// Returns the lines of an output, without empty values.
-    static func of(_ task: OutputTask) throws -> [MetadataEntry] {
+    /// Returns the lines of an output's recipe, without empty values.
+    static func of(_ task: OutputTask, by identification: SourceIdentification) throws -> [MetadataEntry] {
         var leaves = LeafEncoder()
         leaves.userInfo[.omitsAnnotations] = true
+        leaves.substitute = { ($0 as? any RecipeConvertible)?.recipe(by: identification) }
         var keys: [[String]: String] = [:]
         var seen: [String: Int] = [:]
         var lines: [MetadataEntry] = []
         for leaf in try leaves.leaves(of: task) {
-            var path = leaf.path
-            // Options and tags are identified by their keys; their order has no meaning.
-            if let last = path.last, last == "key" || last == "value" {
-                let entry = Array(path.dropLast())
-                if last == "key" {
-                    keys[entry] = leaf.value
-                    continue
-                }
-                if let key = keys[entry] { path = entry.dropLast() + [key] }
+            let entry = Array(leaf.path.dropLast())
+            if leaf.path.last == "key" {
+                keys[entry] = leaf.value
+                continue
             }
-            guard !leaf.value.isEmpty else { continue }
-            let name = name(path)
-            seen[name, default: 0] += 1
-            let count = seen[name] ?? 1
+            let line: MetadataEntry
+            if leaf.path.last == "value", let key = keys[entry] {
+                // Options and tags are identified by their keys; their order has no meaning.
+                line = MetadataEntry(key: "\(name(entry.dropLast())) \(key)", value: leaf.value)
+            } else {
+                guard !leaf.value.isEmpty else { continue }
+                line = MetadataEntry(key: name(leaf.path), value: text(leaf.value, at: leaf.path.last ?? ""))
+            }
+            seen[line.key, default: 0] += 1
+            let count = seen[line.key] ?? 1
             lines.append(
-                MetadataEntry(
-                    key: count == 1 ? name : "\(name) (\(count))",
-                    value: text(leaf.value, at: path.last ?? "")))
+                MetadataEntry(key: count == 1 ? line.key : "\(line.key) (\(count))", value: line.value))
         }
         return lines.sorted { ($0.key, $0.value) < ($1.key, $1.value) }
     }
@@ -60,7 +60,7 @@ enum PlanDetails {
     /// Path components that names for the user omit.
     private static let silent: Set<String> = ["_0", "action", "encode", "settings", "input", "output"]
 
-    private static func name(_ path: [String]) -> String {
+    private static func name(_ path: some Sequence<String>) -> String {
         path.filter { !silent.contains($0) }.map { names[$0] ?? words($0) }.joined(separator: " ")
     }
 

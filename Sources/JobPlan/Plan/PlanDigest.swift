@@ -12,13 +12,13 @@ internal import FileSystem
 /// because they don't change the output, and an existing output can be evaluated. The handling of damaged data is not
 /// included either, because it matters only if data was damaged.
 package struct PlanDigest: Codable, Hashable, Sendable {
-    /// The main values, a line each, for descriptions of changes.
+    /// Versions of the program and the libraries, and the main values, a line each, for descriptions of changes.
     package var parts: [MetadataEntry]
-    /// All other values that the output depends on; nil if an earlier version wrote the digest.
+    /// The recipe of the output, a line for each value; nil if an earlier version wrote the digest.
     package var details: [MetadataEntry]?
     /// The expectations, a line each.
     package var expected: [String]?
-    /// The digest of parts, details and expectations.
+    /// The digest of versions, details and expectations.
     package var value: DigestValue
     private var skipsDamage: Bool?
 
@@ -37,9 +37,11 @@ package struct PlanDigest: Codable, Hashable, Sendable {
     package init(_ task: OutputTask, content: String? = nil, programs: [MetadataEntry] = PlanDigest.programs)
         throws
     {
-        let parts = Self.parts(of: task, content: content, programs: programs)
-        let details = try PlanDetails.of(Self.unlisted(task, isByContent: content != nil))
-        self.parts = parts.map(\.entry)
+        let identification = SourceIdentification(
+            content: content, keepsTimes: task.output.media?.keepsFileTimes == true)
+        let programs = programs + EncoderLibraries.used(by: task.output)
+        let details = try PlanDetails.of(task, by: identification)
+        parts = programs + Self.descriptions(of: task, by: identification)
         self.details = details
         let checks = try task.output.allExpectations.map {
             "\($0.check.text) \(try PlanDetails.line(of: $0.check))"
@@ -47,9 +49,7 @@ package struct PlanDigest: Codable, Hashable, Sendable {
         expected = task.output.allExpectations.map(\.check.text)
         skipsDamage = task.input.damagePolicy == .skip
         var hasher = SHA256Hasher()
-        for part in parts.filter(\.isHashed).map(\.entry) + details {
-            hasher.update("\(part.key)\0\(part.value)\n")
-        }
+        for line in programs + details { hasher.update("\(line.key)\0\(line.value)\n") }
         value = DigestValue(
             recipe: hasher.finish(),
             expectations: checks.isEmpty ? nil : ContentDigest.of(checks.joined(separator: "\n").utf8))
@@ -86,8 +86,9 @@ package struct PlanDigest: Codable, Hashable, Sendable {
         let isSource = listed.names.contains(where: \.identifiesSource)
         let tracks = listed.names.compactMap(\.track)
         let isRange = listed.names.contains(where: \.isRange)
+        let isCover = listed.names.contains(where: \.isCover)
         listed.add(PartChanges(from: old, to: new)) { name in
-            if isRange, name.isBoundOfRange { return false }
+            if isRange && name.isBoundOfRange || isCover && name.isOfCover { return false }
             if isSource, name.describesSource { return false }
             return !tracks.contains { name.isSetting(of: $0) }
         }
@@ -107,41 +108,40 @@ package struct PlanDigest: Codable, Hashable, Sendable {
     package static let programs: [MetadataEntry] =
         [MetadataEntry(key: "tandem", value: ProgramVersion.current)] + LibraryVersions.all
 
-    /// A main value of the plan.
-    private struct Part {
-        let entry: MetadataEntry
-        /// Whether the digest is computed from the part. Other parts are texts that describe values of the details.
-        let isHashed: Bool
+    /// Returns descriptions of the source, the range, the tracks and the kind. The digest depends on the values that they
+    /// describe, not on these texts.
+    private static func descriptions(
+        of task: OutputTask, by identification: SourceIdentification
+    ) -> [MetadataEntry] {
+        descriptions(of: task.input.source, by: identification) + descriptions(of: task.input, task.output)
+            + task.output.kind.plan.digestParts
     }
 
-    private static func parts(
-        of task: OutputTask, content: String?, programs: [MetadataEntry]
-    ) -> [Part] {
-        let (input, plan) = (task.input, task.output)
-        var hashed = programs
-        hashed += EncoderLibraries.used(by: plan)
-        switch input.source {
+    private static func descriptions(
+        of source: InputPlan.Source, by identification: SourceIdentification
+    ) -> [MetadataEntry] {
+        let content = identification.content
+        func part(_ key: String, _ value: String) -> MetadataEntry { MetadataEntry(key: key, value: value) }
+        switch source {
         case .file(let path, let identity):
-            // If sources are identified by content, their paths don't matter.
-            if content == nil { hashed.append(MetadataEntry(key: "source", value: path)) }
-            hashed += Self.parts(
-                of: identity, content: content, keepsTimes: plan.media?.keepsFileTimes == true)
-        case .pattern(let pattern):
-            hashed.append(MetadataEntry(key: "source", value: "test signal \(pattern.name)"))
+            let (size, time) = (part("source size", "\(identity.size)"), part("source time", identity.time))
+            guard let content else {
+                return [part("source", path), size, time, part("source inode", "\(identity.inode)")]
+            }
+            return [size, part("source content", content)] + (identification.keepsTimes ? [time] : [])
+        case .pattern(let pattern): return [part("source", "test signal \(pattern.name)")]
         case .images(let sequence, let identity):
-            hashed.append(MetadataEntry(key: "source", value: content == nil ? sequence.path : "images"))
-            hashed.append(MetadataEntry(key: "source images", value: "\(sequence.files.count)"))
-            hashed.append(MetadataEntry(key: "source files", value: content ?? identity))
+            return [
+                part("source", content == nil ? sequence.path : "images"),
+                part("source images", "\(sequence.files.count)"),
+                part("source files", content ?? identity),
+            ]
         case .composition(let composition, let identities):
-            hashed.append(MetadataEntry(key: "source", value: "composition"))
-            hashed += composition.digest(identities: content == nil ? identities : nil)
-            if let content { hashed.append(MetadataEntry(key: "source files", value: content)) }
-        case .job(let id, _): hashed.append(MetadataEntry(key: "source", value: "job \(id)"))
+            return [part("source", "composition")]
+                + composition.digest(identities: content == nil ? identities : nil)
+                + (content.map { [part("source files", $0)] } ?? [])
+        case .job(let id, _): return [part("source", "job \(id)")]
         }
-        let kind = plan.kind.plan.digestParts
-        return hashed.map { Part(entry: $0, isHashed: true) }
-            + descriptions(of: input, plan).map { Part(entry: $0, isHashed: false) }
-            + kind.map { Part(entry: $0, isHashed: true) }
     }
 
     /// Returns texts that describe the range and the tracks, such as `track 0 crf`.
@@ -177,41 +177,6 @@ package struct PlanDigest: Codable, Hashable, Sendable {
             return plan.tracks.enumerated().map { ("track \($0)", $1) }
         }
         return outputs.flatMap { output in output.tracks.map { ("rendition \(output.id ?? "")", $0) } }
-    }
-
-    private static func parts(of identity: FileIdentity, content: String?, keepsTimes: Bool)
-        -> [MetadataEntry]
-    {
-        let time = MetadataEntry(
-            key: "source time", value: "\(identity.modified).\(identity.modifiedNanoseconds)")
-        if let content {
-            return [
-                MetadataEntry(key: "source size", value: "\(identity.size)"),
-                MetadataEntry(key: "source content", value: content),
-            ] + (keepsTimes ? [time] : [])
-        }
-        return [
-            MetadataEntry(key: "source size", value: "\(identity.size)"),
-            time, MetadataEntry(key: "source inode", value: "\(identity.inode)"),
-        ]
-    }
-
-    /// Returns the task without the values that are listed as parts.
-    private static func unlisted(_ task: OutputTask, isByContent: Bool) -> OutputTask {
-        var task = task
-        task.output.media?.metadata = []
-        task.output.media?.cover = nil
-        switch task.input.source {
-        case .file(let path, _): task.input.source = .job(id: "", path: isByContent ? "" : path)
-        case .images(var sequence, _):
-            if isByContent { sequence.path = "" }
-            task.input.source = .images(sequence, identity: "")
-        case .composition(var composition, _):
-            if isByContent { composition.forgetPaths() }
-            task.input.source = .composition(composition, identities: [])
-        case .pattern, .job: break
-        }
-        return task
     }
 }
 

@@ -44,24 +44,14 @@ extension Composition {
         layers.compactMap { if case .text(let text) = $0.content { text.fontFile } else { nil } }
     }
 
-    /// Replaces the paths of the sources by their indices, so that only their order matters.
-    mutating func forgetPaths() {
-        for index in sources.indices {
-            switch sources[index] {
-            case .file: sources[index] = .file("\(index)")
-            case .images(var sequence):
-                sequence.path = "\(index)"
-                sources[index] = .images(sequence)
-            case .pattern: break
-            }
-        }
-    }
-
     /// Returns the contents of the composition, a line for each clip, so that changes can be reported by clip.
     /// `identities` contains the identity of each source; nil if sources are identified by content.
     func digest(identities: [String]?) -> [MetadataEntry] {
+        func name(_ source: Int) -> String {
+            identities == nil || !sources.indices.contains(source) ? "source \(source)" : sources[source].name
+        }
         func described(_ placement: ClipPlacement) -> String {
-            let name = identities == nil ? "source \(placement.source)" : sources[placement.source].name
+            let name = name(placement.source)
             let (from, at) = (placement.sourceRange, placement.timeRange)
             return
                 "\(name) track \(placement.track), \(from.start) s to \(from.end) s at \(at.start) s to \(at.end) s"
@@ -77,7 +67,7 @@ extension Composition {
                     "\(described(placement)) in \(position.width)x\(position.height)+\(position.x)+\(position.y)"
                 case .text(let text): "text \(text.text)"
                 case .subtitles(let cues):
-                    "subtitles of \(identities == nil ? "source \(cues.source)" : sources[cues.source].name) track \(cues.track)"
+                    "subtitles of \(name(cues.source)) track \(cues.track)"
                 }
             parts.append(
                 MetadataEntry(
@@ -92,8 +82,9 @@ extension Composition {
                 parts.append(MetadataEntry(key: "subtitles \(index)", value: described(clip)))
             }
         }
-        for (index, identity) in (identities ?? []).enumerated() where !identity.isEmpty {
-            parts.append(MetadataEntry(key: "source \(index) \(sources[index].name)", value: identity))
+        for (index, (source, identity)) in zip(sources, identities ?? []).enumerated()
+        where !identity.isEmpty {
+            parts.append(MetadataEntry(key: "source \(index) \(source.name)", value: identity))
         }
         return parts
     }

@@ -4,7 +4,7 @@ package import Media
 /// The cover of an output from an image file. The run rejects the file if its content has changed.
 package struct CoverPlan: Codable, Hashable, Sendable {
     /// Absolute path of the file.
-    package var path: String
+    @Annotation package var path: String
     /// The image, with its size and digest at the time of planning.
     package var image: CoverImage
     /// Location of the path in the job file.
@@ -15,7 +15,7 @@ extension CoverPlan {
     /// Whether all values are valid. Checked for plans from untrusted input.
     var isValid: Bool { path.hasPrefix("/") && path.utf8.count <= 1 << 16 && image.isValid }
 
-    /// Format, size and content of the cover, for the digest of the output.
+    /// Format, size and content of the cover, for descriptions of changes.
     var digestText: String {
         "\(image.formatName) \(image.width)x\(image.height), SHA-256 \(image.digest)"
     }
