@@ -36,6 +36,21 @@ package struct PackagePlan: Codable, Hashable, Sendable {
     }
 }
 
+extension PackagePlan.Rendition: RecipeConvertible {
+    private struct Recipe: Encodable {
+        var id: String?
+        var output: OutputPlan
+        var language: String?
+        var title: String?
+        var disposition: [String]
+    }
+
+    /// The rendition with the id of its output, which names the files.
+    func recipe(by identification: SourceIdentification) -> any Encodable {
+        Recipe(id: output.id, output: output, language: language, title: title, disposition: disposition)
+    }
+}
+
 extension PackagePlan: KindPlan {
     package func isConsistent(with output: OutputPlan) -> Bool {
         let ids = renditions.compactMap(\.output.id)
