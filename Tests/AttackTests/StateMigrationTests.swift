@@ -1,5 +1,6 @@
 import Foundation
 import GRDB
+import JobPlan
 import TestSupport
 import Testing
 
@@ -30,8 +31,11 @@ import Testing
             let (check, web) = (
                 StateStore.JobName(file: "f", id: "check"), StateStore.JobName(file: "f", id: "web")
             )
-            #expect(records.count == 2 && records[check]?.destination == nil && records[check]?.digest == "d")
+            #expect(
+                records.count == 2 && records[check]?.destination == nil
+                    && records[check]?.digest?.text == "d")
             #expect(records[web]?.destination == "/o.mp4" && records[web]?.output == "1-2.3")
+            #expect(records.values.allSatisfy { $0.shortcut == nil })
             let warnings = try StateStore.warnings(db)
             #expect(
                 warnings.count == 1 && warnings[web]?.output == "1-2.3" && warnings[web]?.lines == ["a", "b"])
@@ -39,6 +43,24 @@ import Testing
             #expect(try StateStore.warnings(db, ofRun: 7).map(\.1.lines) == [["a", "b"]])
             #expect(try String.fetchAll(db, sql: "PRAGMA integrity_check") == ["ok"])
         }
+    }
+
+    /// A database may contain any text in place of an outcome.
+    @Test func outcomesOfAttempts_areKnownWords() throws {
+        let scratch = try Scratch()
+        let database = try StateDatabase(path: scratch.file("state.sqlite"))
+        try database.write { db in
+            for outcome in ["'failed'", "'not run'", "'odd'", "''", "x'00'", "7"] {
+                try db.execute(sql: "INSERT INTO attempts VALUES (1, 'f', 'x', \(outcome), 'why', 3)")
+            }
+        }
+        try database.close()
+        let opened = try StateStore.open(StateFolder(path: scratch.path), isReading: true)
+        guard case .open(let store) = opened else { throw ProgramError(message: "\(opened)") }
+        #expect(
+            try store.attempts(ofRun: 1).map(\.outcome) == [
+                .failed, .notRun, .unknown, .unknown, .unknown, .unknown,
+            ])
     }
 
     /// A schema of an earlier version is accepted only with exactly its statements.

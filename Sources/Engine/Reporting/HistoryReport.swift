@@ -36,7 +36,7 @@ package struct HistoryReport: Sendable {
             ]
             for attempt in entry.failures.prefix(10) {
                 let why = attempt.message.isEmpty ? "" : ": " + TextRenderer.printable(attempt.message)
-                lines.append("  \(attempt.outcome)  \(TextRenderer.printable(attempt.job))\(why)\n")
+                lines.append("  \(attempt.outcome.rawValue)  \(TextRenderer.printable(attempt.job))\(why)\n")
             }
             if entry.failures.count > 10 { lines.append("  and \(entry.failures.count - 10) more\n") }
             return lines.joined()

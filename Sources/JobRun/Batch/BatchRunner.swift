@@ -242,12 +242,12 @@ package actor BatchRunner {
         case .succeeded, .upToDate, .skipped: return
         case .failed(let failure):
             state?.ended(
-                record.file, record.id, outcome: "failed", message: failure.message, seconds: record.seconds)
+                record.file, record.id, outcome: .failed, message: failure.message, seconds: record.seconds)
             if policy.failsFast { stopReason = stopReason ?? "a job failed, and `--fail-fast` is set" }
         case .cancelled:
-            state?.ended(record.file, record.id, outcome: "cancelled", message: "", seconds: record.seconds)
+            state?.ended(record.file, record.id, outcome: .cancelled, message: "", seconds: record.seconds)
         case .notRun(let why):
-            state?.ended(record.file, record.id, outcome: "not run", message: why, seconds: 0)
+            state?.ended(record.file, record.id, outcome: .notRun, message: why, seconds: 0)
         }
     }
 

@@ -12,6 +12,12 @@ extension Row {
     func optionalText(_ column: Int) -> String? {
         String.fromDatabaseValue(self[column] as DatabaseValue)
     }
+    /// The text of a column whose missing value is stored as an empty text.
+    @inline(never)
+    func filledText(_ column: Int) -> String? {
+        let text = text(column)
+        return text.isEmpty ? nil : text
+    }
     @inline(never)
     func number(_ column: Int) -> Double? {
         Double.fromDatabaseValue(self[column] as DatabaseValue).flatMap { $0.isFinite ? $0 : nil }

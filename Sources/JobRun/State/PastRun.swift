@@ -33,11 +33,21 @@ package struct PastRun: Codable, Sendable {
         /// Name of the job file.
         package var file: String
         package var job: String
-        /// Outcome as one word, such as `failed` or `warned`.
-        package var outcome: String
+        package var outcome: Outcome
         /// Reason for the outcome, or the warnings.
         package var message: String
         /// Wall-clock duration of the job in seconds.
         package var seconds: Double
+
+        /// The outcome, as the word in the state and in the history.
+        package enum Outcome: String, Codable, Sendable {
+            case failed
+            case cancelled
+            case notRun = "not run"
+            /// The outputs were created, and have warnings.
+            case warned
+            /// The state contains no outcome, or one that this version doesn't know.
+            case unknown
+        }
     }
 }

@@ -14,16 +14,15 @@ extension RunState {
     /// Records that a source failed a check. An earlier pass no longer counts, even if the source is unchanged.
     package func failed(check task: OutputTask) {
         guard checkRecord(task.file, task.name) != nil else { return }
-        storeRecord(task, nil, shortcut: "", seconds: 0)
+        storeRecord(task, nil, shortcut: nil, seconds: 0)
     }
 
-    private func storeRecord(_ task: OutputTask, _ digest: PlanDigest?, shortcut: String, seconds: Double) {
+    private func storeRecord(_ task: OutputTask, _ digest: PlanDigest?, shortcut: String?, seconds: Double) {
         guard let store = store(of: task.file), let job = jobName(task.file, task.name) else { return }
-        let value = digest?.value.text ?? ""
         store.record(
             StateStore.Record(
-                job: job, shortcut: shortcut, digest: value, destination: nil, output: value, seconds: seconds
-            ),
+                job: job, shortcut: shortcut, digest: digest?.value, destination: nil,
+                output: digest?.value.text ?? "", seconds: seconds),
             digest: digest)
     }
 
@@ -31,7 +30,7 @@ extension RunState {
         if case .file(let path, _) = task.input.source { SourceLocation.isRemote(path) } else { false }
     }
 
-    /// Returns the record of a check. Its digest is empty if the source failed after it had passed.
+    /// Returns the record of a check. It has no digest if the source failed after it had passed.
     func checkRecord(_ file: String, _ name: String) -> StateStore.Record? {
         record(file, name).flatMap { $0.destination == nil ? $0 : nil }
     }
@@ -40,10 +39,9 @@ extension RunState {
     func relation(ofCheck task: OutputTask, by digest: PlanDigest) -> (
         digest: PlanDigest, relation: PlanDigest.Relation
     ) {
-        guard !isForced, let text = checkRecord(task.file, task.name)?.digest, !text.isEmpty else {
+        guard !isForced, let recorded = checkRecord(task.file, task.name)?.digest else {
             return (digest, .other)
         }
-        let recorded = DigestValue(text)
         // A remote file is identified by its size alone, which doesn't reveal a change.
         if Self.isRemote(task) { return (digest, .other) }
         var relation = digest.relation(to: recorded)
@@ -63,7 +61,7 @@ extension RunState {
                     : "the job had an output before, and is a check now"
             ])
         }
-        if record.digest.isEmpty { return RunReasons(lines: ["the source failed the check"]) }
+        if record.digest == nil { return RunReasons(lines: ["the source failed the check"]) }
         if Self.isRemote(task) {
             return RunReasons(lines: ["the source is a URL, whose content may have changed"])
         }

@@ -23,7 +23,7 @@ extension RunState {
         guard let destination = task.output.destination else { return }
         try store(of: task.file)?.recordIntent(
             destination: destination,
-            StateStore.Intent(output: output, digest: digest?.value.text ?? ""))
+            StateStore.Intent(output: output, digest: digest?.value))
     }
 
     /// Records that an output was created, or that its plan shows it to be up to date.
@@ -33,11 +33,11 @@ extension RunState {
             let output = TemporaryFile.fingerprint(path: destination)
         else { return }
         // For an output with several files the shortcut is recorded once all of them exist.
-        let shortcut = task.output.hasSeveralFiles ? "" : shortcut(of: task)
+        let shortcut = task.output.hasSeveralFiles ? nil : shortcut(of: task)
         store.record(
             StateStore.Record(
                 job: job, shortcut: shortcut,
-                digest: digest.value.text, destination: destination, output: output, seconds: seconds),
+                digest: digest.value, destination: destination, output: output, seconds: seconds),
             // The parts of the digest are stored once, with the first file.
             digest: task.part == 0 ? digest : nil)
     }
@@ -50,16 +50,19 @@ extension RunState {
         let (shortcut, count) = (shortcut(of: task), task.output.files.count)
         store.record(
             name, files: count,
-            shortcut: shortcut.isEmpty || !task.output.hasSeveralFiles
-                ? nil : Self.shortcut(shortcut, ofFiles: count))
+            shortcut: task.output.hasSeveralFiles
+                ? shortcut.map { Self.shortcut($0, ofFiles: count) } : nil)
     }
 
-    func shortcut(of task: OutputTask) -> String {
-        shortcuts.withLock { $0.byOutput[JobKey(file: task.file, id: task.name)] } ?? ""
+    /// Returns the shortcut of an output; nil if the job file or the source has no digest.
+    func shortcut(of task: OutputTask) -> String? {
+        shortcuts.withLock { $0.byOutput[JobKey(file: task.file, id: task.name)] }
     }
 
     /// Records that a job ended without success.
-    func ended(_ file: String, _ id: String, outcome: String, message: String, seconds: Double) {
+    func ended(
+        _ file: String, _ id: String, outcome: PastRun.Attempt.Outcome, message: String, seconds: Double
+    ) {
         guard let store = store(of: file), let name = jobName(file, id) else { return }
         store.record(name, outcome: outcome, message: message, seconds: seconds)
     }

@@ -94,8 +94,8 @@ extension RunState {
     /// Returns the shortcut of a complete output, with the number of its files appended.
     static func shortcut(_ shortcut: String, ofFiles count: Int) -> String { "\(shortcut) \(count)" }
 
-    private static func count(in kept: String, after shortcut: String) -> Int? {
-        guard kept.hasPrefix(shortcut + " ") else { return nil }
+    private static func count(in kept: String?, after shortcut: String) -> Int? {
+        guard let kept, kept.hasPrefix(shortcut + " ") else { return nil }
         return Int(kept.dropFirst(shortcut.count + 1)).flatMap { (1...10_000).contains($0) ? $0 : nil }
     }
 }

@@ -197,15 +197,16 @@ package final class RunState: PlanMemory, OutputRecords, Sendable {
         guard !isForced, let destination = task.output.destination,
             let now = TemporaryFile.fingerprint(path: destination)
         else { return (digest, .other) }
-        let intended = intendedDigest(task.file, destination, output: now)
+        let intent = intent(task.file, destination, output: now)
         // The old and the new file have equal size and time, so it is unknown which one this is.
-        if intended == "" { return (digest, .other) }
-        var kept = [intended, DestinationPath.Mark.of(task)?.digest].compactMap { $0.map(DigestValue.init) }
+        if let intent, intent.digest == nil { return (digest, .other) }
+        let marked = DestinationPath.Mark.of(task).map { DigestValue($0.digest) }
+        var kept = [intent?.digest, marked].compactMap { $0 }
         if let record = record(task.file, task.name),
             record.destination?.exact == destination.exact,
-            record.output == now
+            record.output == now, let recorded = record.digest
         {
-            kept.insert(DigestValue(record.digest), at: 0)
+            kept.insert(recorded, at: 0)
         }
         var best: (kept: DigestValue?, relation: PlanDigest.Relation) = (nil, .other)
         func compare(_ digest: PlanDigest) {
@@ -218,13 +219,12 @@ package final class RunState: PlanMemory, OutputRecords, Sendable {
         return (best.kept?.skippedDamage == true ? digest.afterDamage : digest, best.relation)
     }
 
-    /// Returns the digest of a file whose run published it but was killed before recording it; empty if the replaced
-    /// file had equal size and time.
-    private func intendedDigest(_ file: String, _ destination: String, output: String) -> String? {
+    /// Returns the intent of a run that published a file but was killed before recording it.
+    private func intent(_ file: String, _ destination: String, output: String) -> StateStore.Intent? {
         guard let folder = folders[file.exact],
             let intent = stored[folder]?.intents[destination.exact], intent.output == output
         else { return nil }
-        return intent.digest
+        return intent
     }
 
     /// Returns the digest of an output's plan; nil if the source can't be read.

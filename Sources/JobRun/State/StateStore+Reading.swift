@@ -20,7 +20,7 @@ extension StateStore {
         while let row = try rows.next() {
             let name = JobName(file: row.text(0), id: row.text(1))
             records[name] = Record(
-                job: name, shortcut: row.text(2), digest: row.text(3),
+                job: name, shortcut: row.filledText(2), digest: row.filledText(3).map { DigestValue($0) },
                 destination: row.optionalText(4),
                 output: row.text(5), seconds: min(max(0, row.number(6) ?? 0), 1e9))
         }
@@ -71,7 +71,8 @@ extension StateStore {
         var intents: [ExactString: Intent] = [:]
         let rows = try Row.fetchCursor(db, sql: "SELECT destination, output, digest FROM intents")
         while let row = try rows.next() {
-            intents[row.text(0).exact] = Intent(output: row.text(1), digest: row.text(2))
+            intents[row.text(0).exact] = Intent(
+                output: row.text(1), digest: row.filledText(2).map { DigestValue($0) })
         }
         return intents
     }
@@ -150,13 +151,14 @@ extension StateStore {
                 arguments: [run]
             ).map {
                 PastRun.Attempt(
-                    file: $0.text(0), job: $0.text(1), outcome: $0.text(2), message: $0.text(3),
+                    file: $0.text(0), job: $0.text(1),
+                    outcome: PastRun.Attempt.Outcome(rawValue: $0.text(2)) ?? .unknown, message: $0.text(3),
                     seconds: $0.number(4) ?? 0)
             }
             return try attempts
                 + Self.warnings(db, ofRun: run).map { name, warnings in
                     PastRun.Attempt(
-                        file: name.file, job: name.id, outcome: "warned",
+                        file: name.file, job: name.id, outcome: .warned,
                         message: warnings.lines.joined(separator: "; "), seconds: 0)
                 }
         }

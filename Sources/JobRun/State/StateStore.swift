@@ -21,8 +21,10 @@ final class StateStore: @unchecked Sendable {
     /// The record of a job's last success.
     struct Record: Sendable {
         var job: JobName
-        var shortcut: String
-        var digest: String
+        /// Digest of the values that show the output to be up to date without planning; nil if the job must be planned.
+        var shortcut: String?
+        /// Digest of the plan; nil for a check whose source failed after it had passed.
+        var digest: DigestValue?
         /// Absolute path of the output; nil for a passed check.
         var destination: String?
         /// `TemporaryFile.fingerprint` of the output; for a check, the digest.
@@ -45,10 +47,12 @@ final class StateStore: @unchecked Sendable {
         init(file: String, id: String) { (exactFile, exactID) = (file.exact, id.exact) }
     }
 
-    /// The intent to publish an output: its fingerprint and the digest of its plan.
+    /// The intent to publish an output.
     struct Intent: Sendable, Equatable {
+        /// Fingerprint of the output.
         var output: String
-        var digest: String
+        /// Digest of the output's plan; nil if the replaced file has the same fingerprint.
+        var digest: DigestValue?
     }
 
     /// An output that a job published.
@@ -61,7 +65,8 @@ final class StateStore: @unchecked Sendable {
     private struct Pending: Sendable {
         var records: [(record: Record, parts: String)] = []
         var fileCounts: [(name: JobName, files: Int, shortcut: String?)] = []
-        var attempts: [(name: JobName, outcome: String, message: String, seconds: Double)] = []
+        var attempts: [(name: JobName, outcome: PastRun.Attempt.Outcome, message: String, seconds: Double)] =
+            []
         var warnings: [(name: JobName, warnings: OutputWarnings)] = []
         var isScheduled = false
         var run: Int64 = 0
@@ -188,7 +193,7 @@ final class StateStore: @unchecked Sendable {
     }
 
     /// Records an outcome other than success.
-    func record(_ name: JobName, outcome: String, message: String, seconds: Double) {
+    func record(_ name: JobName, outcome: PastRun.Attempt.Outcome, message: String, seconds: Double) {
         enqueue { $0.attempts.append((name, outcome, message, seconds)) }
     }
 
@@ -200,7 +205,7 @@ final class StateStore: @unchecked Sendable {
                 try db.execute(sql: "PRAGMA synchronous = FULL")
                 try db.execute(
                     sql: "INSERT OR REPLACE INTO intents VALUES (?, ?, ?)",
-                    arguments: [destination, intent.output, intent.digest])
+                    arguments: [destination, intent.output, intent.digest?.text ?? ""])
                 try db.execute(sql: "PRAGMA synchronous = NORMAL")
             }
         } catch {
@@ -314,8 +319,8 @@ final class StateStore: @unchecked Sendable {
                         try deleteOthers.execute(arguments: [destination, record.job.file, record.job.id])
                     }
                     try insert.execute(arguments: [
-                        record.job.file, record.job.id, record.shortcut, record.digest, parts,
-                        record.destination, record.output, record.seconds,
+                        record.job.file, record.job.id, record.shortcut ?? "", record.digest?.text ?? "",
+                        parts, record.destination, record.output, record.seconds,
                     ])
                 }
                 let updateShortcut = try db.cachedStatement(
@@ -327,7 +332,9 @@ final class StateStore: @unchecked Sendable {
                 let insertAttempt = try db.cachedStatement(
                     sql: "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?)")
                 for (name, outcome, message, seconds) in attempts {
-                    try insertAttempt.execute(arguments: [run, name.file, name.id, outcome, message, seconds])
+                    try insertAttempt.execute(arguments: [
+                        run, name.file, name.id, outcome.rawValue, message, seconds,
+                    ])
                 }
                 let insertWarning = try db.cachedStatement(sql: "INSERT INTO warnings VALUES (?, ?, ?, ?, ?)")
                 for (name, warnings) in warnings {
