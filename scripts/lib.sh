@@ -37,8 +37,8 @@ need_swift() {
     command -v swift >/dev/null || die "there is no swift on the PATH; Tandem needs Swift 6.2 or later (https://swift.org/install)"
 }
 
-# Flags with which modules compile beside the modules that they import: their interfaces are written first, and nothing is
-# inlined between them. The option is deprecated, so that it is used only while `swift build` has it.
+# Flags with which modules compile in parallel with the modules that they import: interfaces are written first, and nothing is
+# inlined from one module into another. The option is deprecated, so that it is used only while `swift build` has it.
 overlapping_modules() {
     local help; help=$(swift build --help-hidden)
     [[ $help != *--use-integrated-swift-driver* ]] || echo "--use-integrated-swift-driver -Xswiftc -disable-cmo"

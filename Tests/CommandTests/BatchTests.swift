@@ -260,7 +260,7 @@ import Testing
         try scratch.write(
             "version: 1\njobs:\n"
                 + job(
-                    "one", asset: testSignal.replacingOccurrences(of: "1s", with: "600s"),
+                    "one", asset: endlessSignal,
                     more: "retries: 10"),
             to: "again.yaml")
         let paused = try program("python3", ["-c", pause, TestPaths.tandem], directory: scratch.path)

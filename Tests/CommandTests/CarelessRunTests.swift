@@ -207,7 +207,7 @@ import Testing
     /// On SIGHUP, a run writes its reports before it exits.
     @Test func hangupEndsARunWithItsReports() throws {
         let scratch = try Scratch()
-        try write(job("one", asset: testSignal.replacingOccurrences(of: "1s", with: "300s")), in: scratch)
+        try write(job("one", asset: endlessSignal), in: scratch)
         let script = """
             "$0" run --report r.json jobs.yaml 2>log & pid=$!
             until grep -q 'one: started' log; do kill -0 $pid || exit 99; done

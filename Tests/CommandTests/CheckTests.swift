@@ -288,7 +288,8 @@ import Testing
     {
         let scratch = try Scratch()
         try write(
-            "  c: { asset: { pattern: testsrc, size: 1280x720, duration: 600s }, check: true }\n", in: scratch
+            "  c: { asset: { pattern: testsrc, size: 1280x720, duration: 36000s }, check: true }\n",
+            in: scratch
         )
         let script = """
             "$0" run \(options.joined(separator: " ")) jobs.yaml 2>log & pid=$!
@@ -307,7 +308,7 @@ import Testing
     @Test func aTimeout_endsACheck() throws {
         let scratch = try Scratch()
         try write(
-            "  c: { asset: { pattern: testsrc, size: 1280x720, duration: 600s }, check: true, timeout: 1s }\n",
+            "  c: { asset: { pattern: testsrc, size: 1280x720, duration: 36000s }, check: true, timeout: 1s }\n",
             in: scratch)
         let run = try tandem("run", "jobs.yaml", in: scratch)
         #expect(run.status == 1 && run.errors.contains("exceeded its timeout of 1 s"), "\(run.errors)")

@@ -177,10 +177,10 @@ import Testing
         let scratch = try Scratch()
         try scratch.write(
             jobFile(
-                asset: "{ pattern: testsrc, size: 1280x720, duration: 300s }", video: "codec: h264",
+                asset: "{ pattern: testsrc, size: 1280x720, duration: 36000s }", video: "codec: h264",
                 destination: "out.mp4",
                 more:
-                    "  two: { asset: { pattern: smpte, duration: 300s }, tracks: [ { video: first, encode: { codec: h264 } } ], destination: two.mp4 }"
+                    "  two: { asset: { pattern: smpte, duration: 36000s }, tracks: [ { video: first, encode: { codec: h264 } } ], destination: two.mp4 }"
             ),
             to: "jobs.yaml")
         let script = """
@@ -208,7 +208,7 @@ import Testing
         let scratch = try Scratch()
         try scratch.write(
             jobFile(
-                asset: "{ pattern: testsrc, size: 320x180, duration: 300s }", video: "codec: h264",
+                asset: "{ pattern: testsrc, size: 320x180, duration: 36000s }", video: "codec: h264",
                 destination: "out.mp4"), to: "jobs.yaml")
         let script = """
             import signal, subprocess, sys

@@ -359,7 +359,7 @@ import Testing
             version: 1
             jobs:
               one:
-                asset: { pattern: testsrc, size: 1280x720, duration: 600s, tone: 1kHz }
+                asset: { pattern: testsrc, size: 1280x720, duration: 36000s, tone: 1kHz }
                 LIMIT
                 destination: "out/${output}.mkv"
                 outputs:

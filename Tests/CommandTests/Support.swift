@@ -13,6 +13,8 @@ func tandem(
 
 /// An asset with a test signal of one second.
 let testSignal = "{ pattern: testsrc, size: 160x90, frame_rate: 25, duration: 1s }"
+/// A test signal of ten hours, for runs that the test ends. A short one may end first on a busy machine.
+let endlessSignal = testSignal.replacingOccurrences(of: "1s", with: "36000s")
 
 /// Returns a job that encodes video, as a line of a job file.
 func job(

@@ -155,8 +155,8 @@ import Testing
     /// Workers have no privileges, an empty environment, and no inherited descriptors.
     @Test func workersAreSandboxed() throws {
         let scratch = try Scratch()
-        let long = testSignal.replacingOccurrences(of: "1s", with: "300s")
-        try write(job("one", asset: long) + job("two", asset: long), in: scratch)
+        try write(
+            job("one", asset: endlessSignal) + job("two", asset: endlessSignal), in: scratch)
         let script = """
             exec 7<jobs.yaml
             SECRET=x "$0" run --require-sandbox --jobs 2 jobs.yaml 2>log & pid=$!

@@ -10,7 +10,7 @@ import Testing
 
 @testable import JobPlan
 
-/// Every value of a plan either determines the digest or is listed in `annotation-names.txt`.
+/// Every value of the plans of `jobs` either determines the digest or is listed in `annotation-names.txt`.
 @Suite struct RecipeTests {
     /// Keys of a job for each kind of source.
     static let jobs = [

@@ -103,8 +103,8 @@ package protocol KindPlan: Hashable, Sendable {
     /// Returns the resources that the output needs. `duration` is the longest duration of the job's outputs, in seconds.
     func cost(of output: OutputPlan, duration: Double) -> OutputCost
 
-    /// Descriptions of the main values, which the digest contains, for descriptions of changes.
-    var digestParts: [MetadataEntry] { get }
+    /// Texts that describe the main values, for messages about changes.
+    var changeDescriptions: [MetadataEntry] { get }
 
     /// Title of the line of a text plan that describes the output, such as `container`.
     var title: String { get }
@@ -129,7 +129,7 @@ extension KindPlan {
     package var stills: [ImagesPlan.Still] { [] }
     package var isWrittenBySession: Bool { false }
     package var writtenOutputs: [OutputPlan]? { nil }
-    package var digestParts: [MetadataEntry] { [] }
+    package var changeDescriptions: [MetadataEntry] { [] }
     package var title: String { "format" }
     package func linesBeforeTracks(of output: OutputPlan) -> [String] { [] }
     package func linesAfterTracks(of output: OutputPlan) -> [String] { [] }

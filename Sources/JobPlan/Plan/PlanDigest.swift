@@ -8,19 +8,24 @@ internal import FileSystem
 /// The digest of everything that determines an output: actions and settings, sources and libraries. Two equal digests
 /// mean that the same output would be created again.
 ///
-/// Locations in the job file, origins of settings and scheduling are not included. Expectations have a separate digest,
+/// Locations in the job file, origins of settings, predictions and scheduling are not included. Expectations have a separate digest,
 /// because they don't change the output, and an existing output can be evaluated. The handling of damaged data is not
 /// included either, because it matters only if data was damaged.
 package struct PlanDigest: Codable, Hashable, Sendable {
     /// Versions of the program and the libraries, and the main values, a line each, for descriptions of changes.
     package var parts: [MetadataEntry]
-    /// The recipe of the output, a line for each value; nil if an earlier version wrote the digest.
+    /// The recipe of the output, a line for each value; nil in digests of an early version.
     package var details: [MetadataEntry]?
     /// The expectations, a line each.
     package var expected: [String]?
     /// The digest of versions, details and expectations.
     package var value: DigestValue
     private var skipsDamage: Bool?
+    /// Version of the names in `details`; nil in digests from before there was one.
+    private var layout: Int? = Self.layout
+
+    /// Current version of the names in `details`. Names of different versions can't be compared.
+    private static let layout = 2
 
     /// The relation of an existing output to a plan.
     package enum Relation: Sendable {
@@ -79,7 +84,7 @@ package struct PlanDigest: Codable, Hashable, Sendable {
                 ? ["damaged data was skipped, and `on_damage: skip` was removed"]
                 : expectationChanges(since: before)
         }
-        guard let old = before.details, let new = details else {
+        guard let old = before.details, let new = details, before.layout == layout else {
             return listed.isEmpty ? ["the output was created by an earlier version of Tandem"] : listed.lines
         }
         // Changes that follow from those already listed are omitted.
@@ -114,7 +119,7 @@ package struct PlanDigest: Codable, Hashable, Sendable {
         of task: OutputTask, by identification: SourceIdentification
     ) -> [MetadataEntry] {
         descriptions(of: task.input.source, by: identification) + descriptions(of: task.input, task.output)
-            + task.output.kind.plan.digestParts
+            + task.output.kind.plan.changeDescriptions
     }
 
     private static func descriptions(
@@ -138,7 +143,7 @@ package struct PlanDigest: Codable, Hashable, Sendable {
             ]
         case .composition(let composition, let identities):
             return [part("source", "composition")]
-                + composition.digest(identities: content == nil ? identities : nil)
+                + composition.descriptions(identities: content == nil ? identities : nil)
                 + (content.map { [part("source files", $0)] } ?? [])
         case .job(let id, _): return [part("source", "job \(id)")]
         }

@@ -46,7 +46,7 @@ extension Composition {
 
     /// Returns the contents of the composition, a line for each clip, so that changes can be reported by clip.
     /// `identities` contains the identity of each source; nil if sources are identified by content.
-    func digest(identities: [String]?) -> [MetadataEntry] {
+    func descriptions(identities: [String]?) -> [MetadataEntry] {
         func name(_ source: Int) -> String {
             identities == nil || !sources.indices.contains(source) ? "source \(source)" : sources[source].name
         }

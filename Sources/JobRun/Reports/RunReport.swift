@@ -220,7 +220,7 @@ package struct RunReport: Codable, Sendable {
             let images = result.images.map {
                 StillImage(requested: $0.requested.seconds, actual: $0.actual.seconds, file: $0.path)
             }
-            job.images = images.isEmpty ? nil : images
+            job.images = task.output.kind.plan.stills.isEmpty ? nil : images
             job.expectations = result.expectations.map(expected)
         } else if record.outcome.isSuccess {
             job.output = task.output.destination.flatMap { TemporaryFile.fingerprint(path: $0) }

@@ -12,8 +12,9 @@ extension Composition {
     ///   - join: the transition from the previous clip while they overlap.
     ///   - overlap: duration of the overlap with the previous clip.
     ///   - fit: scaling mode of the frames on the canvas.
-    /// - Throws: `MediaError.invalidArgument` for an asset that is a composition, for a range outside the asset, and for an
-    ///   overlap that isn't shorter than both clips; `MediaError.noTrack` for an asset without video and audio.
+    /// - Throws: `MediaError.invalidArgument` for an asset that is a composition, for a range outside the asset, for an overlap
+    ///   that isn't shorter than both clips or begins before the previous overlap ends, and for frames that are too small, too
+    ///   large or too many a second for a composition; `MediaError.noTrack` for an asset without video and audio.
     public mutating func append(
         _ asset: Asset, timeRange: TimeRange? = nil, join: JoinKind = .dissolve, overlap: MediaTime = .zero,
         fit: FrameFit = .contain
@@ -33,7 +34,8 @@ extension Composition {
 
     /// Adds a part of an asset's first audio track to the mix, starting at `start`. The part is cut at the
     /// composition's end. Loads the asset synchronously if it isn't loaded yet.
-    /// - Throws: `MediaError` if the asset has no audio track, or if the range or the position is invalid.
+    /// - Throws: `MediaError.noTrack` for an asset without audio, and `MediaError.invalidArgument` for a range outside the
+    ///   asset or a start outside the composition.
     public mutating func mix(
         _ asset: Asset, timeRange: TimeRange? = nil, at start: MediaTime = .zero,
         volume: VolumeEnvelope = .full

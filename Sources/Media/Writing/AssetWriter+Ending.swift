@@ -65,8 +65,8 @@ extension AssetWriter {
     }
 
     /// Writes the remaining packets and the trailer. A writer created with a URL then syncs its file to disk
-    /// and publishes it. Every input must be marked as finished. A file without any sample of video or audio is an
-    /// error. `completion` is called on a private queue.
+    /// and publishes it. Every input must be marked as finished. It is an error if no input of video or audio
+    /// has samples in the session (`MediaError.noSamples`). `completion` is called on a private queue.
     public func finishWriting(completion: @escaping @Sendable ((any Error)?) -> Void) {
         queue.async { @Sendable in
             let unfinished = self.state.withLock { state in
@@ -107,12 +107,14 @@ extension AssetWriter {
         }
     }
 
-    /// Throws if the writer would publish a file without any sample of video or audio, which players can't open.
+    /// Throws if the writer would publish a file whose tracks of video and audio have no samples, which players can't open.
     private func checkContent() throws {
-        guard publishesItself, inputs.contains(where: { $0.mediaType == .video || $0.mediaType == .audio }),
-            writtenPackets.allSatisfy({ $0 == 0 })
-        else { return }
-        throw MediaError.misuse("no sample was appended, so that the file would be empty")
+        guard publishesItself else { return }
+        let written = zip(inputs, writtenPackets).filter {
+            $0.0.mediaType == .video || $0.0.mediaType == .audio
+        }
+        guard let first = written.first?.0, written.allSatisfy({ $0.1 == 0 }) else { return }
+        throw MediaError.noSamples(track: first.reference)
     }
 
     /// Corrects and publishes the file after the muxer has finished, or passes the last segment to the delegate.

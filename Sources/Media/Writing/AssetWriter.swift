@@ -353,7 +353,7 @@ public final class AssetWriter: @unchecked Sendable {
                 let packet = waiting.packet
                 state.inputs[found].bytes -= packet.size
                 if let pace = state.pace { pace.value.remove(pace.first + found, bytes: packet.size) }
-                if fileLengthLimit == nil { state.inputs[found].packets += 1 }
+                if fileLengthLimit == nil, !packet.isHeader { state.inputs[found].packets += 1 }
                 next = consume packet
             }
             guard let packet = next.take() else { break }

@@ -17,7 +17,7 @@ struct WriterState: @unchecked Sendable {
         var bytes = 0
         var newestKey: Int64 = Int64.min
         var isFinished = false
-        /// Number of packets written.
+        /// Number of packets written, without codec headers.
         var packets = 0
         var request: (queue: DispatchQueue, block: @Sendable () -> Void)?
         /// Whether the callback returned because the input wasn't ready, and must be called again.

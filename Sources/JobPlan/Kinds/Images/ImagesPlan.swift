@@ -89,7 +89,7 @@ extension ImagesPlan: KindPlan {
             memory: frame.area * cells * 12 + frame.sourceArea * 24, work: Double(stills.count) * 0.05)
     }
 
-    package var digestParts: [MetadataEntry] {
+    package var changeDescriptions: [MetadataEntry] {
         let times = stills.map { "\($0.time)" }
         return [MetadataEntry(key: "images", value: times.joined(separator: ", ") + " s")]
     }

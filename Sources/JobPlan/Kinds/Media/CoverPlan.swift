@@ -15,8 +15,8 @@ extension CoverPlan {
     /// Whether all values are valid. Checked for plans from untrusted input.
     var isValid: Bool { path.hasPrefix("/") && path.utf8.count <= 1 << 16 && image.isValid }
 
-    /// Format, size and content of the cover, for descriptions of changes.
-    var digestText: String {
+    /// Format, size and content of the cover, for messages about changes.
+    var changeDescription: String {
         "\(image.formatName) \(image.width)x\(image.height), SHA-256 \(image.digest)"
     }
 }
