@@ -10,8 +10,12 @@ struct FakeDisk: DiskQueries {
     var links: [String: String] = [:]
     /// Marks of outputs that are unchanged.
     var marks: [String: DestinationPath.Mark] = [:]
-    /// Free bytes of the only file system; nil if unknown.
+    /// Paths of outputs that were changed since they were marked.
+    var changed: Set<String> = []
+    /// Free bytes of the file system; nil if unknown.
     var space: Int64?
+    /// Other file systems, with their device numbers and free bytes, by the folders at which they are mounted.
+    var mounts: [String: (device: UInt64, space: Int64?)] = [:]
     /// Folders in which no file can be created.
     var readOnly: Set<String> = []
     /// The paths whose identities were queried; shared by copies.
@@ -64,7 +68,7 @@ struct FakeDisk: DiskQueries {
         guard let path = realPath(of: path) else { return nil }
         let isFolder = folders.contains(path)
         let number = path.utf8.reduce(UInt64(1)) { $0 &* 31 &+ UInt64($1) }
-        return FileIdentity(device: 1, inode: number, isDirectory: isFolder)
+        return FileIdentity(device: mount(of: path)?.device ?? 1, inode: number, isDirectory: isFolder)
     }
 
     func names(in folder: String) -> [String] {
@@ -73,18 +77,25 @@ struct FakeDisk: DiskQueries {
             .map { String($0.dropFirst(start.count)) }.filter { !$0.contains("/") }
     }
 
-    func freeSpace(in folder: String) -> Int64? { space }
+    private func mount(of path: String) -> (device: UInt64, space: Int64?)? {
+        mounts.first { path == $0.key || path.hasPrefix($0.key + "/") }?.value
+    }
+
+    func freeSpace(in folder: String) -> Int64? {
+        mount(of: folder).map(\.space) ?? space
+    }
     func isWritable(_ folder: String) -> Bool { !readOnly.contains(folder) }
 
     func occupant(
         of path: String, owner: String?, kind: DestinationPath.Kind
     ) -> DestinationPath.Occupant {
         guard let path = realPath(of: path) else { return .nothing }
-        guard files.contains(path) else { return .wrongKind }
+        guard kind == .file ? files.contains(path) : folders.contains(path) else { return .wrongKind }
+        if kind == .folder, names(in: path).isEmpty { return .nothing }
         guard let mark = marks[path] else { return .foreign }
         return owner == nil || mark.owner == owner ? .published : .foreign
     }
 
     func mark(at path: String) -> DestinationPath.Mark? { marks[resolved(path)] }
-    func isMarked(_ path: String) -> Bool { mark(at: path) != nil }
+    func isMarked(_ path: String) -> Bool { mark(at: path) != nil || changed.contains(path) }
 }

@@ -5,6 +5,7 @@ import LibAV
 import Locking
 import TestSupport
 import Testing
+import YAMLDocument
 
 @testable import JobPlan
 @testable import Media
@@ -87,6 +88,41 @@ struct JobSnippet {
         }
     }
 
+    func findings(_ reasons: Reasons) -> [String] { findings(reasons.diagnostics) }
+}
+
+extension JobSnippet: LocatedText {}
+
+/// The jobs of `/jobs/jobs.yaml`, with the text to which their locations refer.
+struct JobFileSnippet: LocatedText {
+    let yaml: String
+    let file: JobFile
+
+    /// Decodes jobs, one a line, which copy the video of their source unless they state `tracks`.
+    init(_ jobs: String..., head: String = "", file name: String = "/jobs/jobs.yaml") throws {
+        let lines = ["version: 1", head, "defaults: { tracks: [ { video: first, copy: true } ] }", "jobs:"]
+        yaml = (lines.filter { !$0.isEmpty } + jobs.map { "  " + $0 }).joined(separator: "\n") + "\n"
+        var sink = DiagnosticSink()
+        let root = YAMLParser.parse(Array(yaml.utf8), file: name, into: &sink)
+        var options = SpecOptions()
+        options.allowsNetwork = true
+        let result = JobFileDecoder.decode(
+            root, path: name, directory: "/jobs", options: options, after: sink)
+        guard let file = result.file, !result.sink.hasErrors else {
+            throw ProgramError(message: rendered(result.sink, yaml, file: name))
+        }
+        self.file = file
+    }
+
+    func job(_ id: String) throws -> JobSpec { try #require(file.jobs.first { $0.id.value == id }) }
+}
+
+/// The text of a job file to which locations refer.
+protocol LocatedText {
+    var yaml: String { get }
+}
+
+extension LocatedText {
     /// Returns the text at a location; only the first line if it spans several.
     func text(at range: SourceRange) -> String {
         let lines = yaml.split(separator: "\n", omittingEmptySubsequences: false)
@@ -104,7 +140,10 @@ struct JobSnippet {
         }
     }
 
-    func findings(_ reasons: Reasons) -> [String] { findings(reasons.diagnostics) }
+    /// Returns each diagnostic as in `findings`, followed by its message.
+    func messages(_ sink: DiagnosticSink) -> [String] {
+        zip(findings(sink), sink.diagnostics).map { "\($0): \($1.message)" }
+    }
 }
 
 extension Reasons {
