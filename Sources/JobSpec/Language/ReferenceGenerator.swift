@@ -96,8 +96,9 @@ package enum ReferenceGenerator {
             }
             text += "| \(selection.name) | \(names.joined(separator: ", ")) |\n"
         }
+        let keys = (CodecCatalog.video.first?.encoder.settings ?? []).map { "`\($0.key)`" }
         text +=
-            "\nSettings whose values depend on the encoder. Without a row, the encoder doesn't have the setting.\n\n"
+            "\nValues of \(keys.joined(separator: ", ")) of `encode`. An encoder without a row for one of them doesn't have it.\n\n"
         text += "| encoder | setting | values |\n| --- | --- | --- |\n"
         for model in (CodecCatalog.video + CodecCatalog.audio).flatMap(\.codec.encoders) {
             for case (let key, let type?) in model.settings {
