@@ -204,12 +204,13 @@ import Testing
         }
     }
 
-    /// On SIGHUP, a run writes its reports before it exits.
+    /// On SIGHUP, a run writes its reports before it exits, unless it inherits that the signal is ignored, as from `nohup`,
+    /// which may have started the tests too.
     @Test func hangupEndsARunWithItsReports() throws {
         let scratch = try Scratch()
         try write(job("one", asset: endlessSignal), in: scratch)
         let script = """
-            "$0" run --report r.json jobs.yaml 2>log & pid=$!
+            env --default-signal=HUP "$0" run --report r.json jobs.yaml 2>log & pid=$!
             until grep -q 'one: started' log; do kill -0 $pid || exit 99; done
             "$0" history jobs.yaml | grep -o running
             kill -HUP $pid; wait $pid; echo $?

@@ -68,10 +68,12 @@ extension BatchRunner {
     ) {
         guard let space = policy.freeSpace(path) else { return }
         let taken = (running.values.flatMap(\.diskUsage) + estimate.usage).reduce(Int64(0)) { sum, usage in
-            usage.fileSystem == space.fileSystem ? sum &+ usage.bytes : sum
+            usage.fileSystem == space.fileSystem ? sum.adding(upToLimit: usage.bytes) : sum
         }
         estimate.usage.append(RunPolicy.FreeSpace(fileSystem: space.fileSystem, bytes: size))
-        if taken &+ size > space.bytes { estimate.shortage = estimate.shortage ?? shortage(space.bytes) }
+        if taken.adding(upToLimit: size) > space.bytes {
+            estimate.shortage = estimate.shortage ?? shortage(space.bytes)
+        }
     }
 
     /// The estimated disk space of a job, and the reason if it isn't available.

@@ -195,7 +195,9 @@ package enum HTMLRenderer {
             if let count = counts[outcome] { figures.append((outcome.text, "\(count)")) }
         }
         figures.append(("Time", seconds(report.seconds)))
-        let size = report.jobs.reduce(Int64(0)) { $0 &+ ($1.outcome == .succeeded ? $1.size ?? 0 : 0) }
+        let size = report.jobs.reduce(Int64(0)) {
+            $0.adding(upToLimit: $1.outcome == .succeeded ? $1.size ?? 0 : 0)
+        }
         if size > 0 { figures.append(("Written", PlanText.bytes(size))) }
         let begun = Date(timeIntervalSince1970: report.begun).formatted(.iso8601)
         return "<section aria-label=\"Summary\">\n<dl class=\"figures\">\n"

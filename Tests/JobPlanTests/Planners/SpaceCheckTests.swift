@@ -69,4 +69,10 @@ import Testing
                 "2: the estimated size of the outputs is 11 B, but only 10 B are free in /jobs",
             ])
     }
+
+    /// A sum of sizes that exceeds the largest number is still too large.
+    @Test func sum_ofHugeSizes_isTooLarge() throws {
+        let found = try check([("/jobs/a", .max), ("/jobs/b", .max), ("/jobs/c", 1)], on: Self.disk(1 << 40))
+        #expect(found.count == 1, "\(found)")
+    }
 }

@@ -1,4 +1,5 @@
 internal import Diagnostics
+internal import LibAV
 internal import Publishing
 
 /// The check whether each file system has space for its outputs together, as far as their sizes are predicted.
@@ -22,7 +23,7 @@ struct SpaceCheck {
             else { continue }
             var need =
                 needs[path.fileSystem] ?? Need(path: path, location: output.destinationLocation)
-            (need.bytes, need.path) = (need.bytes &+ size, path)
+            (need.bytes, need.path) = (need.bytes.adding(upToLimit: size), path)
             needs[path.fileSystem] = need
         }
         var sink = DiagnosticSink()

@@ -37,7 +37,7 @@ enum SizeEstimate {
             let frames =
                 track.expected.timeRange.duration.seconds
                 * (encoder.frameRate ?? track.source.frameRate ?? Rational(25, 1)).double
-            return sum &+ (Int64(exactly: (frames * (200 + 2 * blocks)).rounded(.up)) ?? 0)
+            return sum.adding(upToLimit: Int64(exactly: (frames * (200 + 2 * blocks)).rounded(.up)) ?? .max)
         }
     }
 
