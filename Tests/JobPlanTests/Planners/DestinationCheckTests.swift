@@ -71,7 +71,7 @@ import Testing
             ])
     }
 
-    /// Nothing that has another kind than the output is ever replaced.
+    /// Files and folders of another kind than the output are never replaced.
     @Test(arguments: ["fail", "replace", "skip"])
     func destination_ofAnotherKind_isRefused(_ ifExists: String) throws {
         let disk = FakeDisk("/jobs/f.mp4", folders: ["/jobs/d"])

@@ -317,6 +317,8 @@ struct VideoEncodingPlanner {
     private mutating func rate(into configuration: inout EncoderConfiguration) {
         let codec = spec.codec.value
         let range = spec.rateControl?.range
+        let stillQuality = codec.stillQuality?.defaultValue
+        codec.encoder.set(spec.rateControl?.value ?? stillQuality.map { .quality($0) }, in: &configuration)
         switch spec.rateControl?.value {
         case .crf(let value): note("crf", ThousandthsText.text(value), at: range)
         case .qp(let value): note("qp", "\(value)", at: range)
@@ -324,15 +326,11 @@ struct VideoEncodingPlanner {
         case .bitRate(let value): note("bitrate", "\(value)", at: range)
         case .lossless: note("lossless", "true", at: range)
         case nil:
-            if let quality = codec.stillQuality?.defaultValue {
-                codec.encoder.set(.quality(quality), in: &configuration)
-                note("quality", "\(quality)", .default)
+            if let stillQuality {
+                note("quality", "\(stillQuality)", .default)
             } else {
                 note("rate control", codec.rate.defaultRate, .default)
             }
-        }
-        if spec.rateControl != nil || codec.stillQuality == nil {
-            codec.encoder.set(spec.rateControl?.value, in: &configuration)
         }
         if let maximum = spec.maxBitRate {
             configuration.maxBitRate = maximum.value
