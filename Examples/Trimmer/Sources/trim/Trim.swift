@@ -22,21 +22,36 @@ import TandemKit
     private static func export(_ request: Request) async throws -> ExportResult {
         let session = ExportSession(asset: Asset(url: request.input), preset: request.preset)
         session.timeRange = request.range
-        signal(SIGINT, SIG_IGN)
-        let interrupt = DispatchSource.makeSignalSource(signal: SIGINT)
-        interrupt.setEventHandler { @Sendable in session.cancelExport() }
-        interrupt.resume()
+        let interrupt = await handleInterrupts { session.cancelExport() }
         defer { interrupt.cancel() }
         let progress = Task {
-            for await (status, fraction) in session.states() where status == .working {
-                show("\r\(Int(fraction * 100)) %")
-            }
+            for await (_, fraction) in session.states() { show("\r\(Int(fraction * 100)) %") }
         }
         defer {
             progress.cancel()
             show("\r")
         }
-        return try await session.export(to: request.output)
+        let result = try await session.export(to: request.output)
+        // The last state is that of the completed export.
+        await progress.value
+        return result
+    }
+
+    /// Installs a handler for SIGINT, and returns once signals reach it.
+    ///
+    /// Dispatch registers the source later, on another thread, and then replaces the signal's default action. The usual
+    /// `signal(SIGINT, SIG_IGN)` before it would discard a signal that arrives in between; by default it ends the program,
+    /// which has written nothing.
+    private static func handleInterrupts(
+        _ handler: @escaping @Sendable () -> Void
+    ) async -> any DispatchSourceSignal {
+        let source = DispatchSource.makeSignalSource(signal: SIGINT)
+        source.setEventHandler(handler: handler)
+        await withCheckedContinuation { continuation in
+            source.setRegistrationHandler { continuation.resume() }
+            source.activate()
+        }
+        return source
     }
 
     /// Writes to standard error, so that standard output contains only the result.
