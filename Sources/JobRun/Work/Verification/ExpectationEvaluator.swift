@@ -47,18 +47,28 @@ struct ExpectationEvaluator {
     func evaluate() throws -> [ExpectationResult] {
         guard !plan.expectations.isEmpty else { return [] }
         let asset = Asset(subject, timing: .precise, environment: environment)
-        let contents = try asset.loadSynchronously()
+        return try evaluate(
+            asset.loadSynchronously(),
+            by: DecodedMeasurements(
+                task: task, asset: asset, extent: extent, environment: environment, isCancelled: isCancelled))
+    }
+
+    /// Evaluates all expectations on the subject's contents, and on measurements where these don't suffice.
+    func evaluate(
+        _ contents: AssetContents, by measurements: some SubjectMeasurements
+    ) throws -> [ExpectationResult] {
         var loudness: Loudness?
         return try plan.expectations.map { expectation in
             if isCancelled() { throw CancellationError() }
-            let (measured, holds) = try measure(expectation.check, asset, contents, &loudness)
+            let (measured, holds) = try measure(expectation.check, contents, measurements, &loudness)
             return ExpectationResult(
                 expectation: expectation, measured: measured, holds: holds, output: plan.id)
         }
     }
 
     private func measure(
-        _ check: Expectation.Check, _ asset: Asset, _ contents: AssetContents, _ loudness: inout Loudness?
+        _ check: Expectation.Check, _ contents: AssetContents, _ measurements: some SubjectMeasurements,
+        _ loudness: inout Loudness?
     ) throws -> (String, Bool) {
         let video = contents.tracks(of: .video).first
         let audio = contents.tracks(of: .audio).first
@@ -84,26 +94,26 @@ struct ExpectationEvaluator {
                 ? LanguageCode.canonical(found) == LanguageCode.canonical(value) : found == value
             return (found, isEqual)
         case .loudness(let expected, let within):
-            guard let found = try measuredLoudness(audio, asset, &loudness)?.integrated else {
+            guard let found = try measuredLoudness(audio, measurements, &loudness)?.integrated else {
                 return ("no audio", false)
             }
             return ("\((found * 10).rounded() / 10) LUFS", abs(found - expected) <= within)
         case .truePeak(let most):
-            guard let found = try measuredLoudness(audio, asset, &loudness)?.truePeak else {
+            guard let found = try measuredLoudness(audio, measurements, &loudness)?.truePeak else {
                 return ("no audio", false)
             }
             return ("\((found * 10).rounded() / 10) dBTP", found <= most)
         case .silence(let most):
             guard let audio else { return ("no audio", false) }
-            let longest = try detector(asset, extent).longestSilence(of: audio)
+            let longest = try measurements.longestSilence(of: audio)
             return ("\(longest) s", longest <= most)
         case .black(let most):
             guard let video else { return ("no video track", false) }
-            let longest = try detector(asset, extent).longestBlack(of: video)
+            let longest = try measurements.longestBlack(of: video)
             return ("\(longest) s", longest <= most)
         case .similarity(let metric, let least):
             guard let video else { return ("no video track", false) }
-            switch try similarity(metric, of: video, in: asset) {
+            switch try measurements.similarity(metric, of: video) {
             case .counts(let source, let output):
                 return ("unknown: the output has \(output) frames, its source \(source)", false)
             case .mean(let value):
@@ -113,10 +123,7 @@ struct ExpectationEvaluator {
         case .decodes:
             if hasDecoded { return ("decodes completely", true) }
             do {
-                // Damage that a check skips is an error for `decodes`.
-                var strict = extent
-                strict.damagePolicy = .fail
-                try detector(asset, strict).decodeAll()
+                try measurements.decodeAll()
                 return ("decodes completely", true)
             } catch is CancellationError {
                 throw CancellationError()
@@ -126,45 +133,15 @@ struct ExpectationEvaluator {
         }
     }
 
-    private func detector(_ asset: Asset, _ extent: ReadingExtent) -> SilenceBlackDetector {
-        SilenceBlackDetector(asset: asset, extent: extent, isCancelled: isCancelled)
-    }
-
     private static func decibels(_ value: Double) -> String {
         value.isFinite ? "\((value * 100).rounded() / 100) dB" : "no difference"
     }
 
-    /// Compares the output's first video track with its source.
-    private func similarity(
-        _ metric: SimilarityMetric, of track: AssetTrack, in output: Asset
-    ) throws -> SimilarityMeter.Outcome {
-        guard let planned = plan.tracks.first(where: { $0.source.mediaType == .video }) else {
-            return .counts(source: 0, output: 0)
-        }
-        let source = Asset(task.input.assetSource, timing: .fast, environment: environment)
-        guard
-            let original = try source.loadSynchronously().tracks.first(where: {
-                $0.index == planned.source.index
-            })
-        else { throw MediaError.sourceChanged("source track \(planned.source.index) no longer exists") }
-        var settings = VideoOutputSettings()
-        if case .encode(let encoding) = planned.action { settings = encoding.video ?? settings }
-        return try SimilarityMeter(
-            source: source, sourceTrack: original, settings: settings, extent: task.input.extent,
-            output: output, track: track,
-            isCancelled: isCancelled
-        ).measure(metric)
-    }
-
-    private func measuredLoudness(_ track: AssetTrack?, _ asset: Asset, _ known: inout Loudness?) throws
-        -> Loudness?
-    {
+    private func measuredLoudness(
+        _ track: AssetTrack?, _ measurements: some SubjectMeasurements, _ known: inout Loudness?
+    ) throws -> Loudness? {
         guard let track else { return nil }
-        if known == nil {
-            known = try LoudnessMeter(
-                asset: asset, track: track, extent: extent, filters: nil, isCancelled: isCancelled
-            ).measure()
-        }
+        if known == nil { known = try measurements.loudness(of: track) }
         return known
     }
 

@@ -51,6 +51,35 @@ struct OutputVerifier {
             return
                 "the finished output can't be read back: \((error as? InputError)?.explanation ?? "\(error)")"
         }
+        let readCover = { (indices: [Int]) in
+            try? CoverArt.read(path: path, tracks: indices, environment: environment.sources).first
+        }
+        if let problem = problem(of: contents, cover: readCover, tracks: &tracks) { return problem }
+        for (index, planned) in plan.tracks.enumerated() {
+            if let problem = problem(planned, tracks[index], reports[index], "output track \(index)") {
+                return problem
+            }
+            if case .smartCut(let cut) = planned.action,
+                let problem = cutProblem(cut, planned, output, tracks[index], cutEvidence[index])
+            {
+                return "output track \(index), smart cut: \(problem)"
+            }
+            if let problem = try decodingProblem(planned, tracks[index], of: output) {
+                return "output track \(index): \(problem)"
+            }
+        }
+        let readBack = ReadBackComparison(plan: plan, media: media, contents: contents, tracks: tracks)
+        if let problem = readBack.problem { return problem }
+        losses = readBack.losses
+        return nil
+    }
+
+    /// Returns the reason why the file's contents as a whole differ from the plan; nil if they don't. `tracks` are then
+    /// the tracks that the plan lists. `readCover` returns the cover of a file with covers at the given track indices.
+    func problem(
+        of contents: AssetContents, cover readCover: (_ indices: [Int]) -> CoverArt?,
+        tracks: inout [AssetTrack]
+    ) -> String? {
         if contents.missingBytes > 0 {
             return "the output is truncated: \(contents.missingBytes) bytes missing"
         }
@@ -76,8 +105,7 @@ struct OutputVerifier {
             return "the output has \(covers.count) covers instead of \(plannedCovers)"
         }
         if let cover = media.cover {
-            let found = try? CoverArt.read(path: path, tracks: covers, environment: environment.sources)
-            guard found?.first.map(cover.image.isSame) == true else {
+            guard readCover(covers).map(cover.image.isSame) == true else {
                 return "the output's cover is not the image of \(cover.path)"
             }
         }
@@ -88,22 +116,6 @@ struct OutputVerifier {
         guard tracks.count == plan.tracks.count else {
             return "the output has \(tracks.count) tracks instead of \(plan.tracks.count)"
         }
-        for (index, planned) in plan.tracks.enumerated() {
-            if let problem = problem(planned, tracks[index], reports[index], "output track \(index)") {
-                return problem
-            }
-            if case .smartCut(let cut) = planned.action,
-                let problem = cutProblem(cut, planned, output, tracks[index], cutEvidence[index])
-            {
-                return "output track \(index), smart cut: \(problem)"
-            }
-            if let problem = try decodingProblem(planned, tracks[index], of: output) {
-                return "output track \(index): \(problem)"
-            }
-        }
-        let readBack = ReadBackComparison(plan: plan, media: media, contents: contents, tracks: tracks)
-        if let problem = readBack.problem { return problem }
-        losses = readBack.losses
         return nil
     }
 
@@ -177,7 +189,9 @@ struct OutputVerifier {
         }
     }
 
-    private func problem(
+    /// Returns the reason why a track of the output differs from its plan or from the appended samples; nil if it
+    /// doesn't. Begins with `name`.
+    func problem(
         _ planned: TrackPlan, _ track: AssetTrack, _ report: TrackReport, _ name: String
     ) -> String? {
         guard track.mediaType == planned.source.mediaType else {
