@@ -196,8 +196,8 @@ let package = Package(
         .testTarget(
             name: "EngineTests",
             dependencies: [
-                "Engine", "JobRun", "PlanWork", "JobPlan", "JobSpec", "Diagnostics", "Media", "LibAV",
-                "FileSystem", "Locking", "TestSupport",
+                "Engine", "JobStages", "JobRun", "PlanWork", "JobPlan", "JobSpec", "Diagnostics", "Media",
+                "LibAV", "FileSystem", "Locking", "TestSupport",
             ],
             swiftSettings: house),
         .testTarget(name: "BinaryCodingTests", dependencies: ["BinaryCoding"], swiftSettings: house),

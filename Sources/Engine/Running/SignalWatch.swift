@@ -12,11 +12,6 @@ internal import Locking
 ///
 /// Unchecked `Sendable`: the source is created and activated in the initializer, and only retained afterwards.
 package final class SignalWatch: @unchecked Sendable {
-    private struct ReceivedSignals: Sendable {
-        var interrupts = 0
-        var isTerminated = false
-    }
-
     /// The functions to call for signals.
     package struct Handlers: Sendable {
         /// Called for the first SIGINT.
@@ -46,10 +41,7 @@ package final class SignalWatch: @unchecked Sendable {
             fileDescriptor: descriptor, queue: DispatchQueue(label: "tandem.signals"))
         source.setEventHandler { @Sendable [weak self] in
             while let self, let number = Self.next(descriptor) {
-                let isFirst = received.withLock { received in
-                    if number != SIGINT { received.isTerminated = true } else { received.interrupts += 1 }
-                    return number == SIGINT && received.interrupts == 1
-                }
+                let isFirst = received.withLock { $0.add(number) }
                 let now = handlers.withLock { $0 }
                 if isFirst { now.onFirstInterrupt() } else { now.onCancel() }
             }
@@ -66,10 +58,24 @@ package final class SignalWatch: @unchecked Sendable {
     }
 
     /// Exit status after a signal; nil if none was received.
-    package var status: RunStatus? {
-        let signals = received.withLock {
-            [$0.isTerminated ? RunStatus.terminated : nil, $0.interrupts > 0 ? .interrupted : nil]
-        }
+    package var status: RunStatus? { received.withLock { $0.status } }
+}
+
+/// The signals that a run has received.
+struct ReceivedSignals: Sendable {
+    private var interrupts = 0
+    private var isTerminated = false
+
+    /// Adds a signal. Returns whether it is the first SIGINT, after which running jobs are completed; every other signal
+    /// cancels them.
+    mutating func add(_ number: Int32) -> Bool {
+        if number != SIGINT { isTerminated = true } else { interrupts += 1 }
+        return number == SIGINT && interrupts == 1
+    }
+
+    /// Exit status after the signals; nil if there are none.
+    var status: RunStatus? {
+        let signals = [isTerminated ? RunStatus.terminated : nil, interrupts > 0 ? .interrupted : nil]
         return .first(of: signals.compactMap(\.self))
     }
 }
