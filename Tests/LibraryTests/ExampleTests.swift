@@ -70,6 +70,8 @@ import Testing
         process.arguments = [input.path, scratch.file("out/part.mp4"), "0", "1:00:00", "640x480"]
         let errors = Pipe()
         process.standardError = errors
+        // A shell starts background commands, perhaps these tests, with SIGINT ignored, which programs inherit.
+        signal(SIGINT, SIG_DFL)
         try process.run()
         var text = ""
         if let duration {
