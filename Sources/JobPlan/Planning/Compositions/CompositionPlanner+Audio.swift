@@ -15,7 +15,7 @@ extension CompositionPlanner {
     mutating func positionAudioItem(_ index: Int) -> Bool {
         guard resolving.insert(index).inserted else { return false }
         defer { resolving.remove(index) }
-        guard let placed = place(spec.audio[index]) else { return reasons.hasErrors }
+        guard let placed = place(spec.audio[index]) else { return isRefused }
         positionedAudio[index] = placed
         if let id = spec.audio[index].id { ids[id.value] = placed.timeRange }
         return true
@@ -81,7 +81,7 @@ extension CompositionPlanner {
                 "an audio item uses one audio track"
             }
         }
-        guard !reasons.hasErrors else { return }
+        guard !isRefused else { return }
         for (index, item) in spec.audio.enumerated() {
             guard let duck = item.duck else { continue }
             guard let under = indices[duck.under.value] ?? clipAudio[duck.under.value] else {

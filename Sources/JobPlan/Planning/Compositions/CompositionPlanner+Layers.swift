@@ -162,7 +162,7 @@ extension CompositionPlanner {
         case .item(let name, let isEnd):
             let item = spec.audio.firstIndex { $0.id?.value == name }
             if ids[name] == nil, !(item.map { positionAudioItem($0) } ?? false) {
-                if !reasons.hasErrors {
+                if !isRefused {
                     reasons.error(
                         .dependencyCycle,
                         "circular placement: this is anchored to `\(name)`, which is anchored to this",

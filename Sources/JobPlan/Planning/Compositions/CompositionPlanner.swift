@@ -20,6 +20,10 @@ struct CompositionPlanner {
     /// Whether the speed of audio is changed precisely.
     private let stretchesPrecisely: Bool
     var reasons = Reasons()
+    /// Whether a source couldn't be resolved, which `resolve` has reported.
+    private var lacksSource = false
+    /// Whether the composition is refused. Later steps would report consequences of the errors.
+    var isRefused: Bool { reasons.hasErrors || lacksSource }
     var composition = Composition()
     /// The composition's source map.
     var known: ComposedSource
@@ -79,7 +83,10 @@ struct CompositionPlanner {
 
     /// Resolves and probes an asset, and records its description and whether another job publishes it.
     mutating func find(_ asset: AssetSpec, _ image: MediaTime?, _ rate: Rational) -> ResolvedSource? {
-        guard let found = resolve(asset, image, rate) else { return nil }
+        guard let found = resolve(asset, image, rate) else {
+            lacksSource = true
+            return nil
+        }
         if case .file(let path) = found.source, known.descriptions[path] == nil {
             known.descriptions[path] = found.description
             if let awaited = found.awaited { known.awaited.append(awaited) }
@@ -93,13 +100,13 @@ struct CompositionPlanner {
         chooseFormat(placed)
         for (index, one) in placed.enumerated() { add(one, index, placed) }
         positionAudioItems()
-        guard !reasons.hasErrors else { return Decision(nil, reasons) }
+        guard !isRefused else { return Decision(nil, reasons) }
         addLayers()
         addAudioItems()
-        guard !reasons.hasErrors else { return Decision(nil, reasons) }
+        guard !isRefused else { return Decision(nil, reasons) }
         if composition.canvas == nil, composition.audioFormat == nil {
             reasons.error(.noSuchTrack, "the composition has neither video nor audio", at: spec.range)
-        } else if !reasons.hasErrors, !composition.isValid {
+        } else if !composition.isValid {
             reasons.error(
                 .invalidValue,
                 "the composition exceeds a limit on duration, size or speed",
@@ -138,7 +145,7 @@ struct CompositionPlanner {
                 if let id = clip.id { ids[id.value] = one.timeRange }
             }
         }
-        return reasons.hasErrors ? nil : placed
+        return isRefused ? nil : placed
     }
 
     private mutating func place(
