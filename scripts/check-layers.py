@@ -1,7 +1,8 @@
 """Checks the dependencies in `swift package dump-package` (standard input) against the layers in the comments of Package.swift
-(argument), and the products against the targets that they must not contain."""
+(argument), and the products against the targets that they must not contain. Then checks that tests name each type that decides."""
 
 import json
+import pathlib
 import re
 import sys
 
@@ -17,6 +18,30 @@ EXCLUDED = {
     "TandemKit": {"JobRun", "Engine", "CSandbox", "GRDB", "ArgumentParser"},
     "TandemBatch": {"ArgumentParser"},
 }
+# Folders of types that decide, with the names of these types. Some test must name each of them, since its decisions are tested
+# without a run of the program.
+DECIDING = {
+    "Sources/JobPlan/Planning": r"\w+(?:Planner|Check|Lookup|Resolver|Finder)",
+    "Sources/JobPlan/Kinds": r"\w+(?:Planner|Check|Lookup|Resolver|Finder)",
+    "Sources/JobRun/Work/Publishing": r"\w+",
+    "Sources/JobRun/Work/Verification": r"\w+",
+}
+
+
+def untested():
+    """Returns a problem for each deciding type that no test names. Types inside of others aren't listed."""
+    words = set()
+    for file in pathlib.Path("Tests").rglob("*.swift"):
+        words.update(re.findall(r"\w+", file.read_text(encoding="utf-8")))
+    problems = []
+    for folder, name in DECIDING.items():
+        declaration = re.compile(rf"(?:(?:package|public|final) )*(?:struct|class|enum|actor|protocol) ({name})\b", re.ASCII)
+        for file in sorted(pathlib.Path(folder).rglob("*.swift")):
+            for line in file.read_text(encoding="utf-8").splitlines():
+                match = declaration.match(line)
+                if match and match[1] not in words:
+                    problems.append(f"no test names {match[1]} ({file})")
+    return problems
 
 
 def layers(text):
@@ -71,6 +96,7 @@ def main():
             continue
         for other in sorted(reached(products[name], dependencies) & excluded):
             problems.append(f"the product {name} contains {other}")
+    problems += untested()
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
     if not problems:
