@@ -158,6 +158,40 @@ import Testing
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 0)
     }
 
+    /// The hook of `.pre-commit-hooks.yaml`, with which other repositories check job files before a commit.
+    @Test func preCommitHookChecksJobFiles() throws {
+        let scratch = try Scratch()
+        let hook = try String(contentsOfFile: TestPaths.repository + "/.pre-commit-hooks.yaml", encoding: .utf8)
+        let fields = hook.split(separator: "\n").compactMap { line -> (Substring, Substring)? in
+            let parts = line.drop { " -".contains($0) }.split(separator: ": ", maxSplits: 1)
+            return parts.count == 2 ? (parts[0], parts[1]) : nil
+        }
+        let values = Dictionary(fields) { first, _ in first }
+        let entry = try #require(values["entry"]).split(separator: " ").map(String.init)
+        #expect(entry.first == "tandem")
+        let names = try Regex(String(try #require(values["files"])))
+        for (name, isJobFile) in [
+            ("jobs.yaml", true), ("media/jobs.yml", true), ("tandem.yaml", true), ("a/web.tandem.yaml", true),
+            ("docker-compose.yaml", false), ("myjobs.yaml", false), ("jobs.yaml.txt", false),
+        ] {
+            #expect((name.firstMatch(of: names) != nil) == isJobFile, "\(name)")
+        }
+        for (crf, status) in [(23, 0), (99, 3)] {
+            try scratch.write(
+                """
+                version: 1
+                jobs:
+                  web:
+                    asset: a.mp4
+                    tracks: [ { video: first, encode: { codec: h264, crf: \(crf) } } ]
+                    destination: b.mp4
+                """, to: "jobs.yaml")
+            let result = try program(
+                TestPaths.tandem, Array(entry.dropFirst()) + ["jobs.yaml"], directory: scratch.path)
+            #expect(result.status == status, "\(result.errors)")
+        }
+    }
+
     @Test func helpAndReferenceListEveryExitStatus() throws {
         let help = try tandem("--help", in: try Scratch()).text
         let reference = try tandem("schema", "--reference", in: try Scratch()).text
