@@ -18,20 +18,7 @@ enum DryOpenCheck {
         if configuration.width % 2 != 0 { configuration.width += 1 }
         if configuration.height % 2 != 0 { configuration.height += 1 }
         if let format = spec.pixelFormat { configuration.pixelFormat = format.value }
-        if let preset = spec.preset { configuration.set(preset.value, at: codec.tuning.presetOption) }
-        if let profile = spec.profile { configuration.set(profile.value, at: .option("profile")) }
-        if let tune = spec.tune { configuration.set(tune.value, at: codec.tuning.tuneOption) }
-        for setting in codec.always { configuration.set(setting.value, at: setting.option) }
-        for option in spec.options {
-            if let parameters = option.parameters {
-                for entry in parameters {
-                    configuration.set(entry.key, to: entry.value, in: option.name.value)
-                }
-            } else {
-                configuration.options.append(
-                    MetadataEntry(key: option.name.value, value: option.value.value))
-            }
-        }
+        codec.encoder.set(spec.choices, in: &configuration)
         return SettingsCheck(
             validation: .encoder(configuration), precondition: availability(spec.codec.value, encoder),
             message: "\(encoder.name) can't be opened with these settings", rule: .codecSetting,
@@ -56,7 +43,7 @@ enum DryOpenCheck {
     private static func availability(_ codec: CodecSelection, _ encoder: EncoderInfo) -> SettingsValidation? {
         guard !codec.isAutomatic else { return nil }
         var configuration = plainConfiguration(codec, encoder)
-        for setting in codec.always { configuration.set(setting.value, at: setting.option) }
+        codec.encoder.set(EncoderChoices(), in: &configuration)
         return .encoder(configuration)
     }
 

@@ -12,7 +12,7 @@ extension AudioSettings {
         configuration.sampleFormat = sampleFormat(of: encoder)
         configuration.bitRate = bitRate ?? model.rate.defaultBitRate(layout.channels)
         configuration.bitsPerSample = bitDepth
-        for setting in model.always { configuration.set(setting.value, at: setting.option) }
+        model.set(EncoderChoices(), in: &configuration)
         try checkOpened(configuration)
         return configuration
     }

@@ -22,8 +22,9 @@ extension VideoSettings {
         if let speeds = model.tuning.speeds {
             configuration.set(speeds.values[speed.rawValue], at: speeds.option)
         }
-        if let proResProfile { configuration.set(proResProfile.rawValue, at: .option("profile")) }
-        for setting in model.always { configuration.set(setting.value, at: setting.option) }
+        var choices = EncoderChoices()
+        choices.profile = proResProfile?.rawValue
+        model.set(choices, in: &configuration)
         return configuration
     }
 

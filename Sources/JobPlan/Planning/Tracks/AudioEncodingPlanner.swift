@@ -36,13 +36,10 @@ struct AudioEncodingPlanner {
         configuration.sampleRate = rate
         configuration.channelLayout = layout
         configuration.sampleFormat = format
-        configuration.options = spec.options.map { MetadataEntry(key: $0.name.value, value: $0.value.value) }
+        codec.encoder.set(spec.choices, in: &configuration)
         note("codec", "\(codec.name) (\(encoder.name))", at: spec.codec.range)
         if let range = spec.encoderRange, !codec.isAutomatic { note("encoder", encoder.name, at: range) }
-        if let profile = spec.profile {
-            configuration.options.append(MetadataEntry(key: "profile", value: profile.value))
-            note("profile", profile.value, at: profile.range)
-        }
+        if let profile = spec.profile { note("profile", profile.value, at: profile.range) }
         if let depth = spec.bitDepth {
             configuration.bitsPerSample = depth.value
             note("bit_depth", "\(depth.value)", at: depth.range)

@@ -81,7 +81,7 @@ struct VideoEncodingPlanner {
         if let interval = configuration.keyframeInterval {
             note("keyframe_interval", counted(interval, "frame"), at: spec.keyframeInterval?.range)
         }
-        choices(into: &configuration)
+        codec.encoder.set(spec.choices, in: &configuration)
         for option in spec.options { note(option.name.value, option.value.value, at: option.name.range) }
         describeFrames(size, aspect: configuration.sampleAspectRatio)
         if prepared.settings.mapsTones {
@@ -340,23 +340,5 @@ struct VideoEncodingPlanner {
             configuration.bufferSize = buffer.value
             note("buffer_size", "\(buffer.value)", at: buffer.range)
         }
-    }
-    private mutating func choices(into configuration: inout EncoderConfiguration) {
-        let codec = spec.codec.value
-        if let preset = spec.preset?.value { configuration.set(preset, at: codec.tuning.presetOption) }
-        if let profile = spec.profile?.value { configuration.set(profile, at: .option("profile")) }
-        if let tune = spec.tune?.value { configuration.set(tune, at: codec.tuning.tuneOption) }
-        if let frames = spec.bFrames?.value { configuration.set("\(frames)", at: codec.gop.bFramesOption) }
-        if let level = spec.level?.value { configuration.set(level, at: codec.conformance.levelOption) }
-        for option in spec.options {
-            guard let parameters = option.parameters else {
-                configuration.set(option.value.value, at: .option(option.name.value))
-                continue
-            }
-            for entry in parameters {
-                configuration.set(entry.key, to: entry.value, in: option.name.value)
-            }
-        }
-        for setting in codec.always { configuration.set(setting.value, at: setting.option) }
     }
 }
