@@ -115,10 +115,10 @@ struct ExportPlanner: Sendable {
         let options = SpecOptions(allowsNetwork: prober.environment.allowsNetwork)
         let planned = try ExportError.converting { () throws(Pipeline.Rejection) in
             try Pipeline.Loaded(request.jobFile(options: options)).checked().opened(by: prober).planned()
+                .runnable().planned
         }
-        guard !planned.conflicts.hasErrors, !planned.diagnostics.hasErrors,
-            let job = planned.plan.jobs.first, let task = job.tasks.first
-        else { throw ExportError(planned.conflicts.diagnostics + planned.diagnostics.diagnostics) }
+        guard !planned.diagnostics.hasErrors, let job = planned.plan.jobs.first, let task = job.tasks.first
+        else { throw ExportError(planned.diagnostics.diagnostics) }
         return Planned(job: job, task: task)
     }
 }

@@ -97,9 +97,12 @@ private struct ProberWithoutDevices: SourceProber {
     }
 
     /// Each encoder opens on this machine, or the dry open reports its error message.
-    @Test(arguments: ["h264_nvenc", "h264_vaapi", "h264_qsv", "libaom-av1", "librav1e", "libx264"])
+    @Test(
+        arguments: EncoderModel.table.filter {
+            $0.mediaType == .video && $0.purposes.contains(.tracks) && EncoderInfo(named: $0.name) != nil
+        }.map(\.name))
     func everyEncoderOfThisBuild_opensOrIsReported(_ name: String) throws {
-        guard let model = EncoderModel.named(name), EncoderInfo(named: name) != nil else { return }
+        let model = try #require(EncoderModel.named(name))
         let sink = LocalProber().validateSettings([try file("codec: \(model.codec), encoder: \(name)")])
         #expect(model.requirement != nil || !sink.hasErrors)
         for found in sink.diagnostics {

@@ -27,14 +27,14 @@ import Testing
         return try #require(BatchPlanner.plan([file]).plan.jobs.first?.tasks.first)
     }
 
-    private func value(after change: (inout OutputTask) -> Void) throws -> DigestValue {
+    private func value(after change: (inout OutputTask) throws -> Void) throws -> DigestValue {
         var task = try Self.task()
-        change(&task)
+        try change(&task)
         return try PlanDigest(task).value
     }
 
     @Test func annotationsAreNotPartOfTheDigest() throws {
-        let changes: [(inout OutputTask) -> Void] = [
+        let changes: [(inout OutputTask) throws -> Void] = [
             { $0.job = "two" }, { $0.file = "other.yaml" }, { $0.input.damagePolicy = .skip },
             { $0.output.id = "hd" }, { $0.output.input = 3 }, { $0.output.destination = "/elsewhere.mp4" },
             { $0.output.ifExists = .replace }, { $0.output.makesDirectories = false },
@@ -48,7 +48,7 @@ import Testing
             { $0.output.tracks[0].askedTags = ["language"] }, { $0.output.tracks[0].deviation = "d" },
             { $0.output.tracks[0].fallbackReason = "it can't be copied" },
             { task in
-                guard case .encode(var encoding) = task.output.tracks[0].action else { return }
+                var encoding = try task.encoding
                 encoding.askedColor = ["range"]
                 task.output.tracks[0].action = .encode(encoding)
             },
@@ -60,14 +60,14 @@ import Testing
     }
 
     @Test func theRecipeIsPartOfTheDigest() throws {
-        let changes: [(inout OutputTask) -> Void] = [
+        let changes: [(inout OutputTask) throws -> Void] = [
             { $0.output.container = "mov" }, { $0.output.media?.optimizesForNetwork.toggle() },
             { $0.output.media?.metadata[0].value = "U" }, { $0.output.media?.keepsFileTimes.toggle() },
             { $0.output.media?.sizeLimit = 1_000_000 }, { $0.input.range = nil },
             { $0.output.tracks[0].disposition = ["forced"] },
             { $0.output.tracks[0].action = .copy },
             { task in
-                guard case .encode(var encoding) = task.output.tracks[0].action else { return }
+                var encoding = try task.encoding
                 encoding.encoder.bitRate = 4711
                 task.output.tracks[0].action = .encode(encoding)
             },
@@ -81,7 +81,7 @@ import Testing
     /// Texts for the user can be reworded without creating all outputs again.
     @Test func textsThatDescribeSettingsAreNotPartOfTheDigest() throws {
         let changed = try value {
-            guard case .encode(var encoding) = $0.output.tracks[0].action else { return }
+            var encoding = try $0.encoding
             encoding.settings = [TrackPlan.Setting(key: "quality", value: "20 of 51", origin: .job)]
             $0.output.tracks[0].action = .encode(encoding)
         }
@@ -165,5 +165,17 @@ import Testing
         }
         let changes = try digest("b", "2").changes(since: digest("a", "1"))
         #expect(changes == ["track 0 size: a → b", "track 1 encoder width: w1 → w2"])
+    }
+}
+
+extension OutputTask {
+    /// The encoding of the first track. Throws if the track is not encoded.
+    fileprivate var encoding: TrackPlan.Encoding {
+        get throws {
+            guard case .encode(let encoding) = output.tracks[0].action else {
+                throw ProgramError(message: "the track is not encoded")
+            }
+            return encoding
+        }
     }
 }

@@ -120,13 +120,14 @@ import Testing
         #expect(holds(.valid) && holds(format(1, 1 << 20)))
         #expect(!holds(format(0, 16)) && !holds(format(16, 1 << 21)))
         #expect(holds(.problem("no")) && !holds(.problem(String(repeating: "x", count: 1 << 17))))
-        func ignoredKeys(_ setting: String, _ made: String, _ rate: Int64?) -> Bool {
+        func ignores(_ setting: SettingsValidation.IgnoredSetting.Setting, _ made: String, _ rate: Int64?)
+            -> Bool
+        {
             holds(.ignored(SettingsValidation.IgnoredSetting(setting: setting, actual: made, bitRate: rate)))
         }
-        #expect(ignoredKeys("bitrate", "64k", 64_000) && ignoredKeys("level", "4", nil))
-        #expect(!ignoredKeys(String(repeating: "x", count: 65), "4", nil))
-        #expect(!ignoredKeys("level", String(repeating: "x", count: 257), nil))
-        #expect(!ignoredKeys("bitrate", "0", 0) && !ignoredKeys("bitrate", "0", 1 << 41))
+        #expect(ignores(.bitRate, "64k", 64_000) && ignores(.level, "4", nil))
+        #expect(!ignores(.level, String(repeating: "x", count: 257), nil))
+        #expect(!ignores(.bitRate, "0", 0) && !ignores(.bitRate, "0", 1 << 41))
         let far = MediaTime(value: .max, timescale: 1)
         #expect(ReplyValidator.isValid(.order(nil)) && ReplyValidator.isValid(.order(.unordered(at: .zero))))
         #expect(!ReplyValidator.isValid(.order(.unordered(at: far))))

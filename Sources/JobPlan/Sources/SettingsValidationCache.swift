@@ -41,7 +41,8 @@ extension SourceProber {
     func problem(with validation: SettingsValidation) -> String? {
         switch verdict(on: validation) {
         case .problem(let text): text
-        case .ignored(let other): "the encoder ignores `\(other.setting)` and produces \(other.actual)"
+        case .ignored(let other):
+            "the encoder ignores `\(other.setting.rawValue)` and produces \(other.actual)"
         case .valid, .outputs: nil
         }
     }

@@ -35,7 +35,7 @@ enum ReplyValidator {
             (1...1 << 20).contains(format.width) && (1...1 << 20).contains(format.height)
         case .verdict(.valid): true
         case .verdict(.ignored(let other)):
-            other.setting.utf8.count <= 64 && other.actual.utf8.count <= 256
+            other.actual.utf8.count <= 256
                 && other.bitRate.map { (1...1 << 40).contains($0) } != false
         case .verdict(.problem(let text)): text.utf8.count <= 1 << 16
         }

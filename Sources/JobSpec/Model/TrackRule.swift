@@ -62,14 +62,24 @@ package struct TrackRule: Sendable {
             }
         }
 
-        /// Returns the location of a setting, by its key; nil if the rule doesn't set it.
-        package func location(of setting: String) -> SourceRange? {
-            switch (self, setting) {
-            case (.encodeVideo(let spec), "profile"): spec.profile?.range
-            case (.encodeVideo(let spec), "level"): spec.level?.range
-            case (.encodeAudio(let spec), "bitrate"): spec.bitRate?.range
-            case (.copy(_, let otherwise), _): otherwise?.location(of: setting)
-            default: nil
+        /// Returns the location of a setting; nil if the rule doesn't set it.
+        package func location(of setting: SettingsValidation.IgnoredSetting.Setting) -> SourceRange? {
+            switch self {
+            case .copy(_, let otherwise): otherwise?.location(of: setting)
+            case .encodeSubtitle: nil
+            case .encodeVideo(let spec):
+                switch setting {
+                // Video encoders adhere to bit rates; only those of audio are compared.
+                case .bitRate: nil
+                case .level: spec.level?.range
+                case .profile: spec.profile?.range
+                }
+            case .encodeAudio(let spec):
+                switch setting {
+                case .bitRate: spec.bitRate?.range
+                case .level: nil
+                case .profile: spec.profile?.range
+                }
             }
         }
 

@@ -25,14 +25,14 @@ enum EncoderSettingsCheck {
         }
         if let actual = model.conformance.profileOfFormat?(configuration.pixelFormat) {
             return requested == actual
-                ? nil : SettingsValidation.IgnoredSetting(setting: "profile", actual: "profile \(actual)")
+                ? nil : SettingsValidation.IgnoredSetting(setting: .profile, actual: "profile \(actual)")
         }
         // Lossless H.264 has the profile High 4:4:4 Predictive, whichever one is requested.
         guard let expected = model.conformance.profiles?.first(where: { $0.name == requested })?.number,
             let actual = numbers(model, extradata)?.profile, actual != expected
         else { return nil }
         let name = model.conformance.profiles?.first { $0.number == actual }?.title ?? "profile \(actual)"
-        return SettingsValidation.IgnoredSetting(setting: "profile", actual: name)
+        return SettingsValidation.IgnoredSetting(setting: .profile, actual: name)
     }
 
     private static func level(
@@ -44,7 +44,7 @@ enum EncoderSettingsCheck {
         else { return nil }
         let level = Double(actual) / model.conformance.levelUnit
         let isSame = abs(level - requested) < 0.01 || abs(level - requested / 10) < 0.01
-        return isSame ? nil : SettingsValidation.IgnoredSetting(setting: "level", actual: "level \(level)")
+        return isSame ? nil : SettingsValidation.IgnoredSetting(setting: .level, actual: "level \(level)")
     }
 
     /// Returns profile and level from the codec's headers; nil for other codecs.
@@ -78,6 +78,6 @@ enum EncoderSettingsCheck {
         let taken = rates?.min { abs($0 - requested) < abs($1 - requested) } ?? actual.bitRate
         guard taken > 0, taken != requested else { return nil }
         return SettingsValidation.IgnoredSetting(
-            setting: "bitrate", actual: taken % 1000 == 0 ? "\(taken / 1000)k" : "\(taken)", bitRate: taken)
+            setting: .bitRate, actual: taken % 1000 == 0 ? "\(taken / 1000)k" : "\(taken)", bitRate: taken)
     }
 }

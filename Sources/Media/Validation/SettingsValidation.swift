@@ -27,14 +27,20 @@ package enum SettingsValidation: Codable, Hashable, Sendable {
 
     /// A setting that an encoder accepts but replaces by another value.
     package struct IgnoredSetting: Codable, Hashable, Sendable {
-        /// The key in the job language.
-        package var setting: String
+        /// The settings whose effect is compared. The raw value is the key in the job language.
+        package enum Setting: String, Codable, Sendable, CaseIterable {
+            case bitRate = "bitrate"
+            case level
+            case profile
+        }
+
+        package var setting: Setting
         /// The value in effect, for messages.
         package var actual: String
         /// The bit rate in effect, in bits per second; nil for other settings.
         package var bitRate: Int64?
 
-        package init(setting: String, actual: String, bitRate: Int64? = nil) {
+        package init(setting: Setting, actual: String, bitRate: Int64? = nil) {
             self.setting = setting
             self.actual = actual
             self.bitRate = bitRate

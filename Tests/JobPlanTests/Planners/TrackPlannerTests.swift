@@ -127,14 +127,14 @@ import Testing
         arguments: [
             ("codec: h264", SettingsValidation.Outcome.problem("no"), "codec-setting at { codec: h264 }"),
             (
-                "codec: h264, profile: high", .ignored(.init(setting: "profile", actual: "High 10")),
+                "codec: h264, profile: high", .ignored(.init(setting: .profile, actual: "High 10")),
                 "codec-setting at high"
             ),
             (
-                "codec: h264, level: 3.1", .ignored(.init(setting: "level", actual: "4.0")),
+                "codec: h264, level: 3.1", .ignored(.init(setting: .level, actual: "4.0")),
                 "codec-setting at 3.1"
             ),
-            ("codec: h264", .ignored(.init(setting: "profile", actual: "High 10")), nil),
+            ("codec: h264", .ignored(.init(setting: .profile, actual: "High 10")), nil),
         ] as [(String, SettingsValidation.Outcome, String?)])
     func dryOpensValidateSettings(_ encode: String, _ verdict: SettingsValidation.Outcome, _ finding: String?)
         throws
@@ -156,7 +156,7 @@ import Testing
                 .verdict(
                     isHeeded
                         ? .problem("invalid bit rate")
-                        : .ignored(.init(setting: "bitrate", actual: "\(limit)", bitRate: limit))))
+                        : .ignored(.init(setting: .bitRate, actual: "\(limit)", bitRate: limit))))
         }
     }
 

@@ -313,9 +313,9 @@ struct TrackPlanner {
             if let location = rule.action.location(of: other.setting) {
                 reasons.error(
                     .codecSetting,
-                    "\(name) produces \(other.actual) for \(label(track)), not the requested \(other.setting)",
+                    "\(name) produces \(other.actual) for \(label(track)), not the requested \(other.setting.rawValue)",
                     at: location,
-                    help: other.setting == "profile"
+                    help: other.setting == .profile
                         ? "the profile follows from `pixel_format` (here \(encoding.encoder.pixelFormat)), `preset` and `options`"
                         : nil)
                 return false
@@ -323,7 +323,7 @@ struct TrackPlanner {
             if let rate = other.bitRate { encoding.take(bitRate: rate) }
             return true
         case .problem(let problem):
-            if let location = rule.action.location(of: "bitrate"), dependsOnSource(encoding, of: rule),
+            if let location = rule.action.location(of: .bitRate), dependsOnSource(encoding, of: rule),
                 let rate = nextLowerRate(of: encoding)
             {
                 clamp(&encoding, to: rate, of: track, at: location, &reasons)
