@@ -87,7 +87,7 @@ let package = Package(
             ],
             swiftSettings: house),
         // Layer 4: the manifests of streaming packages
-        .target(name: "Streaming", dependencies: ["Media", "LibAV"], swiftSettings: house),
+        .target(name: "Streaming", dependencies: ["Media", "LibAV", "ExactStrings"], swiftSettings: house),
         // Layer 5: the job language
         .target(
             name: "JobSpec",
@@ -140,7 +140,7 @@ let package = Package(
             name: "TandemKit",
             dependencies: [
                 "JobStages", "PlanWork", "JobPlan", "JobSpec", "Media", "LibAV", "Publishing", "FileSystem",
-                "Diagnostics", "Errors", "Locking",
+                "Diagnostics", "Errors", "ExactStrings", "Locking",
             ],
             swiftSettings: house),
         .target(
@@ -189,7 +189,8 @@ let package = Package(
             dependencies: [
                 "BinaryCoding", "JobRun", "PlanWork", "JobPlan", "JobSpec", "YAMLDocument", "Diagnostics",
                 "Media", "LibAV",
-                "Locking", "FileSystem", "Publishing", "Streaming", "PlanFuzzing", "TestSupport",
+                "ExactStrings", "Locking", "FileSystem", "Publishing", "Streaming", "PlanFuzzing",
+                "TestSupport",
             ],
             exclude: ["annotation-names.txt", "digest-names.txt"],
             swiftSettings: house),

@@ -1,5 +1,6 @@
 """Checks the dependencies in `swift package dump-package` (standard input) against the layers in the comments of Package.swift
-(argument), and the products against the targets that they must not contain. Then checks that tests name each type that decides."""
+(argument), and the products against the targets that they must not contain. Then checks that tests name each type that decides,
+and that collections keyed by paths compare bytes."""
 
 import json
 import pathlib
@@ -26,6 +27,20 @@ DECIDING = {
     "Sources/JobRun/Work/Publishing": r"\w+",
     "Sources/JobRun/Work/Verification": r"\w+",
 }
+
+# Collections keyed by paths, which must be `ExactString`: Swift equates names that file systems distinguish.
+KEYED_BY_PATHS = re.compile(r"\b(?:let|var) (?!formats)\w*(?:path|file|folder|destination|source|descriptions)\w*: (?:Set<String>|\[String: )", re.IGNORECASE)
+
+
+def inexact():
+    """Returns a problem for each collection that is keyed by paths and compares them by canonical equivalence."""
+    problems = []
+    for file in sorted(pathlib.Path("Sources").rglob("*.swift")):
+        for number, line in enumerate(file.read_text(encoding="utf-8").splitlines(), 1):
+            # A name such as `pathsByName` states that the key isn't a path.
+            if KEYED_BY_PATHS.search(line) and "ByName" not in line:
+                problems.append(f"paths are compared as ExactString: {file}:{number}: {line.strip()}")
+    return problems
 
 
 def untested():
@@ -96,7 +111,7 @@ def main():
             continue
         for other in sorted(reached(products[name], dependencies) & excluded):
             problems.append(f"the product {name} contains {other}")
-    problems += untested()
+    problems += untested() + inexact()
     for problem in problems:
         print(f"error: {problem}", file=sys.stderr)
     if not problems:

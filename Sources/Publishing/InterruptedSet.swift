@@ -1,3 +1,4 @@
+package import ExactStrings
 package import FileSystem
 internal import Glibc
 
@@ -46,17 +47,17 @@ package final class InterruptedSet {
     /// Returns the sets whose records are in a folder, and locks the records. `names` are the final names of the
     /// outputs in the folder.
     package static func find(
-        in folder: String, of names: Set<String>, beneath root: PathRoot
+        in folder: String, of names: Set<ExactString>, beneath root: PathRoot
     ) -> [InterruptedSet] {
         let descriptor = root.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard descriptor >= 0 else { return [] }
         defer { close(descriptor) }
         let entries = TemporaryFile.entries(of: descriptor).filter { $0.hasSuffix(SetIntent.suffix) }
         guard !entries.isEmpty else { return [] }
-        let stems = Set(names.map(TemporaryFile.stem))
+        let stems = Set(names.map { TemporaryFile.stem($0.text).exact })
         return entries.compactMap { name in
             guard let part = TemporaryFile.PartName(name, suffix: SetIntent.suffix),
-                stems.contains(part.stem)
+                stems.contains(part.stem.exact)
             else { return nil }
             let record = openat(descriptor, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
             guard record >= 0 else { return nil }

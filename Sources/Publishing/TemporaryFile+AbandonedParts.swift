@@ -1,20 +1,20 @@
 internal import CLinux
-internal import ExactStrings
+package import ExactStrings
 internal import Glibc
 
 extension TemporaryFile {
     /// Removes the temporary files and folders of killed runs from a folder, and returns their names. `names` are the
     /// outputs in the folder. Files that are being written are locked, and are not removed. A replaced file whose only name is
     /// temporary gets its original name back, unless another file has that name.
-    package static func removeAbandonedParts(in folder: String, of names: Set<String>) -> [String] {
+    package static func removeAbandonedParts(in folder: String, of names: Set<ExactString>) -> [String] {
         let directory = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return [] }
         defer { close(directory) }
-        let owners = Dictionary(grouping: names, by: stem)
+        let owners = Dictionary(grouping: names) { stem($0.text).exact }
         var removed: [String] = []
         for name in entries(of: directory) {
             guard let part = PartName(name, suffix: partSuffix) ?? PartName(name, suffix: asideSuffix),
-                let owned = owners[part.stem]
+                let owned = owners[part.stem.exact]
             else { continue }
             var descriptor = openat(directory, name, O_RDWR | O_CLOEXEC | O_NOFOLLOW)
             if descriptor < 0, errno == EISDIR {
@@ -27,7 +27,7 @@ extension TemporaryFile {
             // Several long names can have the same stem; the original name is then unknown.
             let isBack =
                 name.hasSuffix(asideSuffix) && owned.count == 1
-                && restore(name, to: owned[0], in: directory)
+                && restore(name, to: owned[0].text, in: directory)
             if isBack || FolderTree.remove(name, in: directory) { removed.append(name) }
         }
         return removed

@@ -23,7 +23,7 @@ package final class TemporaryFolder: PublishableItem {
     /// Locked descriptor of the replaced folder. The lock prevents other runs from removing the folder as abandoned.
     private var replacedLock: Int32 = -1
     /// Open subfolders by name.
-    private var subfolders: [String: Int32] = [:]
+    private var subfolders: [ExactString: Int32] = [:]
     private var fileCount = 0
     private var knownFingerprint: String?
 
@@ -148,13 +148,13 @@ package final class TemporaryFolder: PublishableItem {
             throw SystemError("creating the file \(path)", errno: EINVAL)
         }
         guard parts.count == 2 else { return (descriptor, parts[0]) }
-        if let known = subfolders[parts[0]] { return (known, parts[1]) }
+        if let known = subfolders[parts[0].exact] { return (known, parts[1]) }
         guard mkdirat(descriptor, parts[0], 0o777) == 0 else {
             throw SystemError("creating the folder \(parts[0])", errno: errno)
         }
         let folder = FolderTree.open(parts[0], in: descriptor)
         guard folder >= 0 else { throw SystemError("opening the folder \(parts[0])", errno: errno) }
-        subfolders[parts[0]] = folder
+        subfolders[parts[0].exact] = folder
         return (folder, parts[1])
     }
 

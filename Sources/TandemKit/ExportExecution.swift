@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import ExactStrings
 internal import Foundation
 internal import JobPlan
 internal import Locking
@@ -81,7 +82,7 @@ final class ExportExecution: Sendable {
         let url = URL(fileURLWithPath: path)
         try checkSpace(in: url.deletingLastPathComponent().path)
         _ = TemporaryFile.removeAbandonedParts(
-            in: url.deletingLastPathComponent().path, of: [url.lastPathComponent])
+            in: url.deletingLastPathComponent().path, of: [url.lastPathComponent.exact])
     }
 
     /// Throws if the predicted size of the file exceeds the free space of its folder's file system.

@@ -38,7 +38,9 @@ import Testing
             }
         }
 
-        func find(_ names: Set<String> = ["b"], beneath root: PathRoot = .anywhere) -> [InterruptedSet] {
+        func find(_ names: Set<ExactString> = ["b".exact], beneath root: PathRoot = .anywhere)
+            -> [InterruptedSet]
+        {
             InterruptedSet.find(in: scratch.file("two"), of: names, beneath: root)
         }
 
@@ -129,7 +131,7 @@ import Testing
     @Test func lockedFilesLinksAndOtherRootsAreRejected() throws {
         let set = try Replacement()
         try set.interrupted({ _ in }) {
-            #expect(set.find(["z"]).isEmpty)
+            #expect(set.find(["z".exact]).isEmpty)
             let root = try #require(PathRoot(folder: set.scratch.file("one")))
             #expect(set.find(beneath: root).isEmpty)
             flock(set.files[1].descriptor, LOCK_EX)

@@ -1,3 +1,4 @@
+import ExactStrings
 import FileSystem
 import Foundation
 import TestSupport
@@ -102,7 +103,7 @@ import Testing
     @Test func abandonedFolder_isRemovedUnlessItIsInUse() throws {
         let inUse = try folder("one")
         try scratch.write("rest", to: "out/.package.abc.part/parts/1.bin")
-        let removed = TemporaryFile.removeAbandonedParts(in: scratch.file("out"), of: ["package"])
+        let removed = TemporaryFile.removeAbandonedParts(in: scratch.file("out"), of: ["package".exact])
         #expect(removed == [".package.abc.part"])
         try inUse.publish(replacing: false, keepsReplaced: false)
         #expect(try names() == ["package"])
@@ -118,7 +119,7 @@ import Testing
         try FileManager.default.createSymbolicLink(
             atPath: scratch.file("out/.package.abc.part/link"), withDestinationPath: scratch.file("elsewhere")
         )
-        _ = TemporaryFile.removeAbandonedParts(in: scratch.file("out"), of: ["package"])
+        _ = TemporaryFile.removeAbandonedParts(in: scratch.file("out"), of: ["package".exact])
         #expect(try String(contentsOfFile: scratch.file("elsewhere/file"), encoding: .utf8) == "other")
     }
 

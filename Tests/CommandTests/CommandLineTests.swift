@@ -161,7 +161,8 @@ import Testing
     /// The hook of `.pre-commit-hooks.yaml`, with which other repositories check job files before a commit.
     @Test func preCommitHookChecksJobFiles() throws {
         let scratch = try Scratch()
-        let hook = try String(contentsOfFile: TestPaths.repository + "/.pre-commit-hooks.yaml", encoding: .utf8)
+        let hook = try String(
+            contentsOfFile: TestPaths.repository + "/.pre-commit-hooks.yaml", encoding: .utf8)
         let fields = hook.split(separator: "\n").compactMap { line -> (Substring, Substring)? in
             let parts = line.drop { " -".contains($0) }.split(separator: ": ", maxSplits: 1)
             return parts.count == 2 ? (parts[0], parts[1]) : nil

@@ -18,6 +18,36 @@ package struct InputPlan: Codable, Hashable, Sendable {
         case composition(Composition, identities: [String])
         /// The output of another job of the batch, by its absolute path.
         case job(id: String, path: String)
+
+        /// Returns whether the sources are the same. Paths, and ids that may contain paths, are compared by their bytes.
+        package static func == (one: Source, other: Source) -> Bool {
+            switch (one, other) {
+            case (.file(let one, let first), .file(let other, let second)):
+                one.exact == other.exact && first == second
+            case (.pattern(let one), .pattern(let other)): one == other
+            case (.images(let one, let first), .images(let other, let second)):
+                one == other && first.exact == second.exact
+            case (.composition(let one, let first), .composition(let other, let second)):
+                one == other && first.map(\.exact) == second.map(\.exact)
+            case (.job(let one, let first), .job(let other, let second)):
+                one.exact == other.exact && first.exact == second.exact
+            case (.file, _), (.pattern, _), (.images, _), (.composition, _), (.job, _): false
+            }
+        }
+
+        package func hash(into hasher: inout Hasher) {
+            switch self {
+            case .file(let path, let identity):
+                hasher.combine(path.exact)
+                hasher.combine(identity)
+            case .pattern(let pattern): hasher.combine(pattern)
+            case .images(let sequence, _): hasher.combine(sequence)
+            case .composition(let composition, _): hasher.combine(composition)
+            case .job(let id, let path):
+                hasher.combine(id.exact)
+                hasher.combine(path.exact)
+            }
+        }
     }
 
     package var source: Source

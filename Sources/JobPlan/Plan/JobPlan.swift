@@ -66,8 +66,8 @@ extension JobPlan {
     }
 
     /// Ids of the jobs whose outputs the job reads.
-    package var readJobs: Set<String> {
-        Set(inputs.flatMap(\.jobOutputs).map(\.job))
+    package var readJobs: [String] {
+        Set(inputs.flatMap(\.jobOutputs).map(\.job.exact)).sorted().map(\.text)
     }
 
     /// Paths and URLs of the files that the job reads, without duplicates.

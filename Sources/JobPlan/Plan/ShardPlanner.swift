@@ -4,10 +4,10 @@ package enum ShardPlanner {
     /// Returns the plan without jobs that depend on a rejected job. They are rejected as well, because no part contains
     /// the job for which they wait.
     package static func withoutWaiting(_ plan: BatchPlan) -> BatchPlan {
-        var refused: [[String]: BatchPlan.Refusal] = [:]
+        var refused: [JobKey: BatchPlan.Refusal] = [:]
         for refusal in plan.refusals {
-            refused[[refusal.file, refusal.id]] = refusal
-            refused[[refusal.file, refusal.base]] = refusal
+            refused[JobKey(file: refusal.file, id: refusal.id)] = refusal
+            refused[JobKey(file: refusal.file, id: refusal.base)] = refusal
         }
         if refused.isEmpty { return plan }
         var (kept, waiting) = (plan.jobs, [BatchPlan.Refusal]())
@@ -16,12 +16,14 @@ package enum ShardPlanner {
             isComplete = true
             kept.removeAll { job in
                 guard
-                    let cause = (job.readJobs + job.needs).lazy.compactMap({ refused[[job.file, $0]] }).first
+                    let cause = (job.readJobs + job.needs).lazy.compactMap({
+                        refused[JobKey(file: job.file, id: $0)]
+                    }).first
                 else { return false }
                 let refusal = BatchPlan.Refusal(id: job.id, file: job.file, diagnostics: cause.diagnostics)
                 waiting.append(refusal)
-                refused[[job.file, job.id]] = refusal
-                refused[[job.file, job.base]] = refusal
+                refused[JobKey(file: job.file, id: job.id)] = refusal
+                refused[JobKey(file: job.file, id: job.base)] = refusal
                 isComplete = false
                 return true
             }
@@ -33,18 +35,18 @@ package enum ShardPlanner {
     /// there are fewer groups of dependent jobs, the last parts are empty.
     package static func split(_ plan: BatchPlan, into count: Int) -> [[Int]] {
         var groups = DisjointSets(count: plan.jobs.count)
-        var byID: [[String]: Int] = [:]
-        var byBase: [[String]: [Int]] = [:]
+        var byID: [JobKey: Int] = [:]
+        var byBase: [JobKey: [Int]] = [:]
         for (index, job) in plan.jobs.enumerated() {
-            byID[[job.file, job.id]] = index
-            byBase[[job.file, job.base], default: []].append(index)
+            byID[JobKey(file: job.file, id: job.id)] = index
+            byBase[JobKey(file: job.file, id: job.base), default: []].append(index)
         }
         for (index, job) in plan.jobs.enumerated() {
             for id in job.readJobs {
-                if let read = byID[[job.file, id]] { groups.join(index, read) }
+                if let read = byID[JobKey(file: job.file, id: id)] { groups.join(index, read) }
             }
             for need in job.needs {
-                for other in byBase[[job.file, need]] ?? [] { groups.join(index, other) }
+                for other in byBase[JobKey(file: job.file, id: need)] ?? [] { groups.join(index, other) }
             }
         }
         var members: [Int: [Int]] = [:]

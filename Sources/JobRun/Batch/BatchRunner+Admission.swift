@@ -15,7 +15,7 @@ extension BatchRunner {
         func failed(_ id: String) -> Bool {
             outcomes[JobKey(file: job.file, id: id)].map { !$0.isSuccess } ?? false
         }
-        if let id = job.readJobs.sorted().first(where: failed) {
+        if let id = job.readJobs.first(where: failed) {
             return "the job `\(id)`, whose output it reads, did not succeed"
         }
         for need in job.needs where !jobsWithInstances.contains(JobKey(file: job.file, id: need)) {
@@ -98,7 +98,7 @@ extension BatchRunner {
         let known = Set(prediction.outputs.flatMap(\.files).map(\.exact))
         return plan.outputs.flatMap(\.files).first { path in
             let (folder, name) = Self.split(path)
-            return !known.contains(path.exact) && namesByFolder[folder.exact]?.contains(name) == true
+            return !known.contains(path.exact) && namesByFolder[folder.exact]?.contains(name.exact) == true
         }
     }
 }

@@ -97,7 +97,7 @@ package actor BatchRunner {
     private let begun = DispatchTime.now()
     /// Folders already searched for temporary files of killed runs.
     var cleanedFolders: Set<ExactString> = []
-    let namesByFolder: [ExactString: Set<String>]
+    let namesByFolder: [ExactString: Set<ExactString>]
     /// Estimated seconds of work in all jobs, from which the remaining time is predicted.
     private let totalWork: Double
     private var completedWork = 0.0
@@ -123,11 +123,11 @@ package actor BatchRunner {
         let work: (JobPlan) -> Double = { state?.seconds(of: $0) ?? JobCost($0).work }
         queue = JobQueue(plan, work: work)
         totalWork = plan.jobs.reduce(0) { $0 + work($1) }
-        var names: [ExactString: Set<String>] = [:]
+        var names: [ExactString: Set<ExactString>] = [:]
         let upToDateFiles = plan.upToDateJobs.flatMap(\.outputs).flatMap(\.files)
         for path in plan.jobs.flatMap(\.outputs).flatMap(\.files) + upToDateFiles {
             let (folder, name) = Self.split(path)
-            names[folder.exact, default: []].insert(name)
+            names[folder.exact, default: []].insert(name.exact)
         }
         namesByFolder = names
         jobsWithInstances = Set(

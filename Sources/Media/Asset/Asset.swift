@@ -1,3 +1,4 @@
+internal import ExactStrings
 public import FoundationEssentials
 package import LibAV
 internal import Locking
@@ -24,6 +25,27 @@ public final class Asset: Sendable {
         case images(ImageSequence)
         /// Several sources on one time line.
         case composition(Composition)
+
+        /// Returns whether the sources are the same. Paths are compared by their bytes, as file systems do.
+        public static func == (one: Source, other: Source) -> Bool {
+            switch (one, other) {
+            case (.file(let one), .file(let other)): one.exact == other.exact
+            case (.pattern(let one), .pattern(let other)): one == other
+            case (.images(let one), .images(let other)): one == other
+            case (.composition(let one), .composition(let other)): one == other
+            case (.file, _), (.pattern, _), (.images, _), (.composition, _): false
+            }
+        }
+
+        /// Hashes the source, with the bytes of its path.
+        public func hash(into hasher: inout Hasher) {
+            switch self {
+            case .file(let path): hasher.combine(path.exact)
+            case .pattern(let pattern): hasher.combine(pattern)
+            case .images(let sequence): hasher.combine(sequence)
+            case .composition(let composition): hasher.combine(composition)
+            }
+        }
     }
 
     private enum State: Sendable {

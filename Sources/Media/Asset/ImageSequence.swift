@@ -1,3 +1,4 @@
+internal import ExactStrings
 public import LibAV
 
 /// Images as a video track: numbered files, or a still image with a duration.
@@ -42,6 +43,20 @@ public struct ImageSequence: Hashable, Codable, Sendable {
 
     /// Paths of the files, in order.
     package var files: ImageFiles { ImageFiles(of: self) }
+
+    /// Returns whether the sequences have the same files and timing. Paths are compared by their bytes, as file systems do.
+    public static func == (one: ImageSequence, other: ImageSequence) -> Bool {
+        one.path.exact == other.path.exact && one.numbers == other.numbers
+            && one.frameRate == other.frameRate && one.frameCount == other.frameCount
+    }
+
+    /// Hashes the sequence, with the bytes of its path.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(path.exact)
+        hasher.combine(numbers)
+        hasher.combine(frameRate)
+        hasher.combine(frameCount)
+    }
 
     /// Duration of all frames.
     public var duration: MediaTime { MediaTime(ticks: frameCount, timeBase: frameRate.inverted) }

@@ -1,3 +1,4 @@
+internal import ExactStrings
 public import LibAV
 
 /// Several assets on one time line, as a value (AVFoundation's `AVMutableComposition` with its video composition and
@@ -101,6 +102,25 @@ public enum CompositionSource: Hashable, Codable, Sendable {
         case .file(let path): .file(path)
         case .pattern(let pattern): .pattern(pattern)
         case .images(let sequence): .images(sequence)
+        }
+    }
+
+    /// Returns whether the sources are the same. Paths are compared by their bytes, as file systems do.
+    public static func == (one: CompositionSource, other: CompositionSource) -> Bool {
+        switch (one, other) {
+        case (.file(let one), .file(let other)): one.exact == other.exact
+        case (.pattern(let one), .pattern(let other)): one == other
+        case (.images(let one), .images(let other)): one == other
+        case (.file, _), (.pattern, _), (.images, _): false
+        }
+    }
+
+    /// Hashes the source, with the bytes of its path.
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .file(let path): hasher.combine(path.exact)
+        case .pattern(let pattern): hasher.combine(pattern)
+        case .images(let sequence): hasher.combine(sequence)
         }
     }
 }

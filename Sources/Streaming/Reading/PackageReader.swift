@@ -1,3 +1,4 @@
+internal import ExactStrings
 internal import LibAV
 internal import Media
 
@@ -8,7 +9,7 @@ package struct PackageReader {
     private var budget = ReadingLimits.manifests
     /// Segments that may still be listed.
     private var segments = ReadingLimits.segments
-    private var sizes: [String: Int64?] = [:]
+    private var sizes: [ExactString: Int64?] = [:]
 
     private init(_ folder: any PackageFolder) { self.folder = folder }
 
@@ -90,17 +91,17 @@ package struct PackageReader {
             throw PackageReadingError(
                 rendition.name, "the package has more than \(ReadingLimits.segments) segments")
         }
-        var known: Set<String> = []
+        var known: Set<ExactString> = []
         var missing: [String] = []
         var missingRange: String?
         for file in listed.files {
-            if sizes[file.path] == nil { sizes[file.path] = .some(folder.size(of: file.path)) }
-            guard let size = sizes[file.path] ?? nil else {
-                if known.insert(file.path).inserted { missing.append(file.path) }
+            if sizes[file.path.exact] == nil { sizes[file.path.exact] = .some(folder.size(of: file.path)) }
+            guard let size = sizes[file.path.exact] ?? nil else {
+                if known.insert(file.path.exact).inserted { missing.append(file.path) }
                 continue
             }
             if let end = file.end, end > size { missingRange = missingRange ?? file.path }
-            if known.insert(file.path).inserted {
+            if known.insert(file.path.exact).inserted {
                 rendition.size = rendition.size.addingReportingOverflow(size).partialValue
             }
         }

@@ -1,4 +1,5 @@
 import Diagnostics
+import ExactStrings
 import JobSpec
 import LibAV
 import TestSupport
@@ -47,7 +48,7 @@ import Testing
         }
         var composed = ComposedSource(composition, spec: spec)
         if isAwaited { composed.awaited = [JobOutput(job: "first", output: nil, path: "/b.mp4")] }
-        composed.descriptions = ["/a.mp4": first, "/b.mp4": own]
+        composed.descriptions = ["/a.mp4".exact: first, "/b.mp4".exact: own]
         composed.clipLocations = spec.sequence.map { item in
             if case .clip(let clip) = item { clip.location } else { place }
         }

@@ -1,4 +1,5 @@
 internal import Dispatch
+internal import ExactStrings
 internal import JobSpec
 internal import LibAV
 internal import Locking
@@ -25,7 +26,7 @@ struct ComposedClips {
     /// Reasons why clips have no packets to copy, by clip index: the composition changes or generates their frames.
     private(set) var generated: [Int: String] = [:]
     /// Descriptions of the source files, by path.
-    private var descriptions: [String: SourceDescription]
+    private var descriptions: [ExactString: SourceDescription]
     /// The clip that determines the format of the output.
     private(set) var reference: Reference?
 
@@ -68,7 +69,7 @@ struct ComposedClips {
                 continue
             }
             // The sources of a composition from the library's API haven't been probed yet.
-            if descriptions[path] == nil { descriptions[path] = try prober.description(of: path) }
+            if descriptions[path.exact] == nil { descriptions[path.exact] = try prober.description(of: path) }
             incompatible[index] = track(of: index).map { mismatch($0) } ?? "its track no longer exists"
         }
     }
@@ -81,7 +82,7 @@ struct ComposedClips {
         guard case .file(let path) = composition.sources[composition.clips[clip].placement.source] else {
             return nil
         }
-        return descriptions[path].map { (path, $0) }
+        return descriptions[path.exact].map { (path, $0) }
     }
 
     /// Returns the difference between a track and the composition's canvas and requested frame rate; nil if there is
@@ -121,13 +122,13 @@ struct ComposedClips {
     func tick(_ sections: [CompositionSection]) -> Rational? {
         var clock: [(timeBase: Rational, timeZero: MediaTime)] = []
         var (cuts, positions): ([MediaTime], [MediaTime]) = ([], [])
-        var seen: Set<String> = []
+        var seen: Set<SourceTrack> = []
         for section in sections {
             positions.append(section.timeRange.start)
             guard case .clip(let clip) = section.content, let source = source(of: clip),
                 let track = track(of: clip)
             else { continue }
-            if seen.insert("\(track.index) \(source.path)").inserted {
+            if seen.insert(SourceTrack(track.index, of: source.path)).inserted {
                 clock.append((track.timeBase, source.description.timeZero))
             }
             cuts.append(range(of: section, in: clip).start)
@@ -161,15 +162,15 @@ struct ComposedClips {
     mutating func cuts(
         _ sections: [CompositionSection], tick: Rational, through prober: any SourceProber
     ) throws(SourceProblem) -> CutParts {
-        var files: [String: Int] = [:]
+        var groups: [SourceTrack: Int] = [:]
         var wanted: [(clip: Int, sections: [Int])] = []
         for (index, section) in sections.enumerated() {
             guard case .clip(let clip) = section.content, let source = source(of: clip) else { continue }
-            let key = "\(composition.clips[clip].placement.track) \(source.path)"
-            if let known = files[key] {
+            let key = SourceTrack(composition.clips[clip].placement.track, of: source.path)
+            if let known = groups[key] {
                 wanted[known].sections.append(index)
             } else {
-                files[key] = wanted.count
+                groups[key] = wanted.count
                 wanted.append((clip, [index]))
             }
         }

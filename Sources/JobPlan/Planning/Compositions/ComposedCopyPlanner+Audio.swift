@@ -1,4 +1,5 @@
 internal import Diagnostics
+internal import ExactStrings
 internal import JobSpec
 internal import LibAV
 internal import Media
@@ -35,17 +36,17 @@ extension ComposedCopyPlanner {
 
     private func joined(into sink: inout DiagnosticSink) throws(SourceProblem) -> Result? {
         var like: (track: TrackDescription, format: AudioPacketFormat)?
-        var found: [String: AudioPacketFormat?] = [:]
+        var found: [SourceTrack: AudioPacketFormat?] = [:]
         var (start, end): (MediaTime?, MediaTime) = (nil, .zero)
         var isExact = true
         var notes: [String] = []
         for index in composition.audioOrder {
             let placement = composition.audio[index].placement
             guard case .file(let path) = composition.sources[placement.source] else { continue }
-            let key = "\(placement.track) \(path)"
+            let key = SourceTrack(placement.track, of: path)
             if found[key] == nil { found[key] = try prober.audioFormat(placement.track, of: path) }
             // The sources of a composition from the library's API haven't been probed yet.
-            let known = composed.descriptions[path]
+            let known = composed.descriptions[path.exact]
             let source = if let known { known } else { try prober.description(of: path) }
             let track = source.tracks.first { $0.index == placement.track }
             guard let track, let format = found[key] ?? nil else {

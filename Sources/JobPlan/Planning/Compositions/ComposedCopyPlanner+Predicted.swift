@@ -1,4 +1,5 @@
 internal import Diagnostics
+internal import ExactStrings
 internal import JobSpec
 internal import LibAV
 internal import Media
@@ -61,7 +62,7 @@ extension ComposedCopyPlanner {
     /// Returns the track of a clip, predicted if it isn't published yet.
     private func track(_ placement: ClipPlacement) -> TrackDescription? {
         guard case .file(let path) = composition.sources[placement.source] else { return nil }
-        return composed.descriptions[path]?.tracks.first { $0.index == placement.track }
+        return composed.descriptions[path.exact]?.tracks.first { $0.index == placement.track }
     }
 }
 

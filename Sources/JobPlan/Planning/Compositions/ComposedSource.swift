@@ -1,4 +1,5 @@
 internal import Diagnostics
+internal import ExactStrings
 internal import JobSpec
 internal import Media
 
@@ -20,7 +21,7 @@ struct ComposedSource {
     /// Sources that other jobs publish.
     var awaited: [JobOutput] = []
     /// Descriptions of the source files by path, predicted for those that are not published yet.
-    var descriptions: [String: SourceDescription] = [:]
+    var descriptions: [ExactString: SourceDescription] = [:]
     /// Tracks of the sources that the composition doesn't use.
     var unused: [UnusedTrack] = []
 
@@ -41,4 +42,12 @@ struct ComposedSource {
         var isUnstated: Bool
         var location: SourceRange
     }
+}
+
+/// A track of a source file, as a key.
+struct SourceTrack: Hashable {
+    private let path: ExactString
+    private let track: Int
+
+    init(_ track: Int, of path: String) { (self.track, self.path) = (track, path.exact) }
 }

@@ -87,8 +87,8 @@ struct CompositionPlanner {
             lacksSource = true
             return nil
         }
-        if case .file(let path) = found.source, known.descriptions[path] == nil {
-            known.descriptions[path] = found.description
+        if case .file(let path) = found.source, known.descriptions[path.exact] == nil {
+            known.descriptions[path.exact] = found.description
             if let awaited = found.awaited { known.awaited.append(awaited) }
         }
         return found

@@ -9,16 +9,16 @@ struct FontFinder: Sendable {
     static let fallback = "DejaVu Sans"
     static let installed = FontFinder(on: SystemDisk())
 
-    private let files: [String: String]
+    private let pathsByName: [String: String]
 
     /// Creates a finder for some font files; other files are ignored.
     init(paths: [String]) {
-        var files: [String: String] = [:]
+        var pathsByName: [String: String] = [:]
         for path in paths {
             guard let key = Self.key(of: path) else { continue }
-            if files[key].map({ $0 > path }) ?? true { files[key] = path }
+            if pathsByName[key].map({ $0 > path }) ?? true { pathsByName[key] = path }
         }
-        self.files = files
+        self.pathsByName = pathsByName
     }
 
     /// Returns the normalized name of a font file; nil for any other file.
@@ -55,7 +55,7 @@ struct FontFinder: Sendable {
     }
 
     /// Returns the absolute path of a font's file; nil if no font has that name.
-    func file(of name: String) -> String? { files[Self.normalized(name)] }
+    func file(of name: String) -> String? { pathsByName[Self.normalized(name)] }
 
     /// Returns whether a path is inside the font folders. Checked for plans from untrusted input.
     static func holds(_ path: String) -> Bool {
@@ -64,7 +64,7 @@ struct FontFinder: Sendable {
 
     /// Returns a help text that lists installed fonts.
     var help: String {
-        let names = files.values.map { path -> String in
+        let names = pathsByName.values.map { path -> String in
             let file = path.split(separator: "/").last ?? ""
             return String(file.prefix { $0 != "." })
         }.sorted()

@@ -47,14 +47,14 @@ struct JobSelection {
     /// Removes all jobs except the selected ones and those that they read or need. A name that no job has is an
     /// error.
     func apply(to files: inout [JobFile], into sink: inout DiagnosticSink) {
-        var known = written
-        for file in files { for job in file.jobs { known.formUnion([job.base, job.id.value]) } }
-        let exact = Set(known.map(\.exact))
-        for name in names where !exact.contains(name.exact) {
+        var known = Set(written.map(\.exact))
+        for job in files.flatMap(\.jobs) { known.formUnion([job.base.exact, job.id.value.exact]) }
+        for name in names where !known.contains(name.exact) {
             sink.error(
                 .undefinedName, "unknown job `\(name)`", at: .argument(argument),
                 help: job(ofOutput: name, in: files)
-                    ?? Suggestion.help(for: name, among: known.sorted()) ?? runs(of: name, in: files))
+                    ?? Suggestion.help(for: name, among: known.sorted().map(\.text))
+                    ?? runs(of: name, in: files))
         }
         let requested = Set(names.map(\.exact))
         for index in files.indices {
