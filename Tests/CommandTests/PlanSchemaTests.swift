@@ -58,12 +58,18 @@ import FileSystem
               hd: { tracks: [ { video: first, copy: true } ], expect: { frames: 25 } }
               main: { tracks: [ { audio: first, language: eng, title: Main, disposition: default, encode: { codec: aac } } ] }
             package: { segment: 1s, variants: [ { video: hd, audio: main } ], iframes: true, destination: ten }
+          eleven:
+            asset: ./a.mp4
+            outputs: { main: { tracks: [ { audio: first, encode: { codec: aac } } ] } }
+            package: { formats: [hls], container: ts, destination: eleven }
           four: { asset: ./a.mp4, tracks: [ { audio: all, copy: true } ], destination: four.m4a }
           five: { asset: ./nothing.mp4, tracks: [ { audio: all, copy: true } ], destination: five.m4a }
         """
     /// Arguments that select the jobs without errors, and set a variable whose name isn't in snake case.
     private static let selection =
-        ["one", "two", "three", "four", "six", "seven", "eight", "nine", "ten"].flatMap { ["--only", $0] } + [
+        ["one", "two", "three", "four", "six", "seven", "eight", "nine", "ten", "eleven"].flatMap {
+            ["--only", $0]
+        } + [
             "--set", "camelCase=1",
         ]
 

@@ -53,6 +53,11 @@ import Testing
           sheet: { images: { every: 2s, size: 160x, sheet: { columns: 5 } } }
         package: { destination: out, thumbnails: sheet }
         """,
+        """
+        asset: a.mp4
+        outputs: { hd: { tracks: [ { video: first, encode: { codec: h264, crf: 20 } } ] } }
+        package: { destination: out, formats: [hls], container: ts }
+        """,
     ]
 
     private static let video = SourceDescription.file(

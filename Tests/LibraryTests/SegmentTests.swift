@@ -12,12 +12,19 @@ import Testing
         /// Called for each segment, with its number.
         let action: @Sendable (Int, AssetWriter) throws -> Void
 
-        init(action: @escaping @Sendable (Int, AssetWriter) throws -> Void = { _, _ in }) {
+        init(
+            hasInitialization: Bool = true,
+            action: @escaping @Sendable (Int, AssetWriter) throws -> Void = { _, _ in }
+        ) {
+            self.hasInitialization = hasInitialization
             self.action = action
         }
 
         var segments: [(data: Data, report: AssetSegmentReport)] { lock.withLock { collected } }
-        var media: [(data: Data, report: AssetSegmentReport)] { Array(segments.dropFirst()) }
+        var media: [(data: Data, report: AssetSegmentReport)] {
+            hasInitialization ? Array(segments.dropFirst()) : segments
+        }
+        let hasInitialization: Bool
 
         func assetWriter(
             _ writer: AssetWriter, didOutputSegmentData data: Data, segmentType: AssetSegmentType,
@@ -27,7 +34,7 @@ import Testing
                 collected.append((data, segmentReport))
                 return collected.count - 1
             }
-            #expect((segmentType == .initialization) == (number == 0))
+            #expect((segmentType == .initialization) == (number == 0 && hasInitialization))
             try action(number, writer)
         }
 
@@ -240,6 +247,53 @@ import Testing
         let edits = try MovieBoxes(scratch.file("all.mp4")).edits.first ?? nil
         // The decoder of Opus drops the priming itself.
         if encoder == "aac" { #expect(edits.map { abs($0.start * 48_000 - Double(priming)) < 1 } == true) }
+    }
+
+    /// Segments of a transport stream with two tracks begin with a keyframe behind the tables. Together they have the frames of
+    /// a file, at the times of the session.
+    @Test(arguments: [0, 2]) func transportStreamSegmentsHaveTheFramesOfAFile(bFrames: Int) async throws {
+        let scratch = try Scratch()
+        let options = [("qp", "20"), ("bf", "\(bFrames)"), ("g", "50"), ("sc_threshold", "0")]
+        let collector = Collector(hasInitialization: false)
+        let writer = AssetWriter(segments: .transportStream, delegate: collector)
+        writer.preferredOutputSegmentInterval = MediaTime(value: 2, timescale: 1)
+        writer.initialSegmentStartTime = MediaTime(value: 10, timescale: 1)
+        func inputs() -> [AssetWriterInput] {
+            [Self.video(options: options), Self.sound("aac", .planarFloat)]
+        }
+        try await Self.encode(writer, inputs(), frames: 130)
+        let url = URL(fileURLWithPath: scratch.file("file.mp4"))
+        try await Self.encode(try AssetWriter(url: url, container: .mp4), inputs(), frames: 130)
+        #expect(collector.media.map { $0.report.trackReports[0].sampleCount } == [50, 50, 30])
+        #expect(
+            collector.media.map { $0.report.trackReports[0].earliestPresentationTime }
+                == [10, 12, 14].map { MediaTime(value: $0, timescale: 1) })
+        var all = Data()
+        for (number, segment) in collector.media.enumerated() {
+            #expect(segment.report.segmentType == .separable && segment.report.trackReports.count == 2)
+            let sample = try #require(segment.report.trackReports[0].firstVideoSample)
+            #expect(sample.isKeyframe && sample.offset == 376 && sample.length % 188 == 0)
+            let path = scratch.file("one.ts")
+            try segment.data.write(to: URL(fileURLWithPath: path))
+            #expect(try FFmpegFile(path).decodeErrors() == "", "segment \(number)")
+            let first = try FFmpegFile(path).probe([
+                "-select_streams", "v", "-show_entries", "packet=pts_time,flags",
+            ])
+            let packet = try #require((first["packets"] as? [[String: Any]])?.first)
+            #expect((packet["flags"] as? String)?.hasPrefix("K") == true)
+            #expect(packet["pts_time"] as? String == "\(11 + 2 * number).400000")
+            all += segment.data
+        }
+        let path = scratch.file("all.ts")
+        try all.write(to: URL(fileURLWithPath: path))
+        let (own, expected) = (
+            try FFmpegFile(path).decodedFrames(), try FFmpegFile(url.path).decodedFrames()
+        )
+        #expect(own.map(\.hash) == expected.map(\.hash) && own.count == 130)
+        #expect(try FFmpegFile(path).decodeErrors() == "")
+        let samples = try FFmpegFile(path).samples(channels: 1, rate: 48_000)
+        let reference = try FFmpegFile(url.path).samples(channels: 1, rate: 48_000)
+        #expect(Array(samples.dropFirst(1024).prefix(reference.count)) == reference)
     }
 
     /// Copied tracks in common segments: the frames and samples are the source's.

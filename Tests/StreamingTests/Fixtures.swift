@@ -74,11 +74,21 @@ enum Fixtures {
 
     static func package(
         _ renditions: [StreamingRendition], files: PackageFiles = .many,
-        formats: [StreamingFormat] = [.hls, .dash], variants: [StreamingVariant] = []
+        formats: [StreamingFormat] = [.hls, .dash], container: SegmentContainer = .mp4,
+        variants: [StreamingVariant] = []
     ) -> StreamingPackage {
         StreamingPackage(
-            formats: formats, files: files, segmentDuration: MediaTime(value: 6, timescale: 1),
+            formats: formats, files: files, container: container,
+            segmentDuration: MediaTime(value: 6, timescale: 1),
             renditions: renditions, variants: variants)
+    }
+
+    /// A rendition in a transport stream: without an initialization section, with keyframes behind the tables.
+    static func transport(_ rendition: StreamingRendition) -> StreamingRendition {
+        var rendition = rendition
+        (rendition.timescale, rendition.initializationSize) = (90_000, 0)
+        for index in rendition.segments.indices { rendition.segments[index].keyframe?.offset = 376 }
+        return rendition
     }
 
     static var hdr10: ColorDescription {
@@ -138,6 +148,13 @@ enum Fixtures {
             "many": package(ladder + languages + texts),
             "single": package(
                 ladder + [languages[0]] + [subtitles("t", language: "fr", isDivided: false)], files: .single),
+            "transport": package(
+                (ladder + languages.prefix(2)).map(transport) + [texts[0], thumbnails("previews")],
+                formats: [.hls], container: .ts),
+            "transport-single": package(
+                [transport(ladder[0]), transport(languages[0])]
+                    + [subtitles("t", language: "fr", isDivided: false)], files: .single, formats: [.hls],
+                container: .ts),
             "thumbnails": package(
                 [ladder[0], languages[0], thumbnails("previews")]),
             "thumbnails-single": package(

@@ -56,6 +56,7 @@ import Testing
             }
             if rendition.language != nil, case .audio = rendition.kind { #expect(found.language != nil) }
         }
+        guard package.formats.contains(.dash) else { return }
         let dash = try description("manifest.mpd", files)
         #expect(dash.format == .dash && Set(dash.renditions.map(\.name)) == Set(package.renditions.map(\.id)))
         for rendition in package.renditions where package.files == .many && !rendition.segments.isEmpty {

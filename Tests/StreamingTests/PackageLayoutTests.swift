@@ -18,4 +18,9 @@ import Testing
         #expect(single.initialization(of: "hd") == "hd/media.mp4")
         #expect(single.segment(7, of: "hd") == "hd/media.mp4")
     }
+
+    @Test func transportStreamsHaveTheirExtension() {
+        #expect(PackageLayout(files: .many, container: .ts).segment(0, of: "hd") == "hd/00001.ts")
+        #expect(PackageLayout(files: .single, container: .ts).segment(7, of: "hd") == "hd/media.ts")
+    }
 }

@@ -72,7 +72,7 @@ import Testing
 
     @Test(
         .enabled(if: schema != nil, "requires ../shared/schemas/DASH-MPD.xsd"),
-        arguments: Fixtures.packages.keys.sorted())
+        arguments: Fixtures.packages.filter { $1.formats.contains(.dash) }.keys.sorted())
     func descriptionsAreValidBySchema(_ name: String) throws {
         let scratch = try Scratch()
         let package = try #require(Fixtures.packages[name])

@@ -43,6 +43,21 @@ import Testing
         #expect(error { $0.formats = [] } == .emptyPackage)
     }
 
+    @Test func transportStreamsAreOfHLS_withoutAnInitializationSection() {
+        func error(_ change: (inout StreamingPackage) -> Void) -> StreamingError? {
+            self.error { package in
+                (package.container, package.formats) = (.ts, [.hls])
+                package.renditions = package.renditions.map(Fixtures.transport)
+                change(&package)
+            }
+        }
+        #expect(error { _ in } == nil)
+        #expect(error { $0.formats = [.hls, .dash] } == .unsupportedContainer(.ts, .dash))
+        #expect(
+            error { $0.renditions[0].initializationSize = 1 }
+                == .invalidRendition(id: "hd", reason: "the initialization section has 1 bytes"))
+    }
+
     @Test func variantsReferToRenditionsOfTheirKind() {
         for variant in [
             StreamingVariant(video: nil, audio: nil), StreamingVariant(video: "en", audio: nil),

@@ -94,4 +94,14 @@ import Testing
     @Test func emptySegmentsAreValidFiles() throws {
         #expect(try divide("WEBVTT", segments(0, 6, 12)) == ["WEBVTT\n", "WEBVTT\n"])
     }
+
+    @Test func mappedDocumentHasAllCuesAndOneMap() throws {
+        let text = "WEBVTT\n\n00:01.000 --> 00:02.000\none\n\n99999:00:00.000 --> 99999:00:01.000\nlast\n"
+        let offset = SegmentContainer.ts.profile.timestampOffset
+        let mapped = try WebVTTDocument(Array(text.utf8)).mapped(to: offset)
+        let expected =
+            "WEBVTT\nX-TIMESTAMP-MAP=MPEGTS:126000,LOCAL:00:00:00.000\n" + text.dropFirst("WEBVTT\n".count)
+        #expect(String(decoding: mapped, as: UTF8.self) == expected)
+        #expect(try WebVTTDocument(mapped).mapped(to: offset) == mapped)
+    }
 }

@@ -250,6 +250,9 @@ package actor JobWork {
         let inspector = written.recorder.map {
             RenditionInspector(plan: output, tracks: tracks, recorder: $0)
         }
+        if let problem = try inspector?.problem() {
+            throw JobFailure(prefixed(problem, of: output), at: output.location)
+        }
         findingsByOutput[index] = OutputFindings(
             tracks: reports, stop: stop, parts: inspector?.parts ?? [],
             rendition: try inspector?.description(),

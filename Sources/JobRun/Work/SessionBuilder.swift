@@ -5,6 +5,7 @@ internal import LibAV
 internal import Media
 internal import Publishing
 internal import FileSystem
+internal import Streaming
 
 /// The builder of reader, writers and session for one input of a plan.
 struct SessionBuilder {
@@ -102,7 +103,10 @@ struct SessionBuilder {
             throw MediaError.internalError("unknown container \(output.container)")
         }
         if let recorder, let segmentation = media.segmentation {
-            let writer = AssetWriter(segments: .cmaf, delegate: recorder)
+            guard let container = SegmentContainer(rawValue: container.name) else {
+                throw MediaError.internalError("\(container.name) has no segments")
+            }
+            let writer = AssetWriter(segments: container.profile, delegate: recorder)
             writer.metadata = media.metadata
             writer.preferredOutputSegmentInterval = segmentation.interval
             writer.segmentStartTimes = segmentation.boundaries

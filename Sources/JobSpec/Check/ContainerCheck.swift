@@ -1,6 +1,7 @@
 internal import Diagnostics
 internal import LibAV
 internal import Media
+internal import Streaming
 
 /// Validation of an output's tracks, tags and settings against its container, without probing media.
 enum ContainerCheck {
@@ -20,7 +21,8 @@ enum ContainerCheck {
                     notes: [Diagnostic.Note("the container is determined here", at: located.range)])
                 continue
             }
-            check(rule.action, of: rule.mediaType, in: located, into: &sink)
+            check(
+                rule.action, of: rule.mediaType, in: located, segments: output.segmentContainer, into: &sink)
             checkTags(of: rule, in: located, into: &sink)
             if rule.mediaType == .data, case .matching(let criteria) = rule.selection.value,
                 let codec = criteria.codec, !container.model.dataCodecs.contains(codec)
@@ -192,14 +194,17 @@ enum ContainerCheck {
             notes: [Diagnostic.Note("`fragment` is here", at: fragment.range)])
     }
 
+    /// Checks the codec of a rule, and settings that depend on it. `segments` is the container of a package's segments.
     private static func check(
         _ action: TrackRule.Action, of type: MediaType, in located: Located<ContainerType>,
-        into sink: inout DiagnosticSink
+        segments: SegmentContainer?, into sink: inout DiagnosticSink
     ) {
         let (name, libavName, range): (String, String, SourceRange)
         switch action {
         case .copy(_, let otherwise):
-            if let otherwise { check(otherwise, of: type, in: located, into: &sink) }
+            if let otherwise {
+                check(otherwise, of: type, in: located, segments: segments, into: &sink)
+            }
             return
         case .encodeVideo(let spec):
             (name, libavName, range) = (spec.codec.value.name, spec.codec.value.libavName, spec.codec.range)
@@ -227,6 +232,10 @@ enum ContainerCheck {
             (name, libavName, range) = (codec.rawValue, codec.libavName, spec.codec.range)
         }
         let container = located.value
+        if segments == .ts {
+            checkTransportStream(codec: (name, libavName), at: range, of: type, in: located, into: &sink)
+            return
+        }
         guard !container.canHold(codec: libavName) else { return }
         let fitting =
             type == .subtitle
@@ -238,5 +247,21 @@ enum ContainerCheck {
             .containerCodec, "\(container.name) can't store \(name)", at: range,
             notes: [Diagnostic.Note("the container is determined here", at: located.range)],
             help: fitting.isEmpty ? nil : "supported codecs: \(fitting.joined(separator: ", "))")
+    }
+
+    /// Reports a codec that HLS doesn't support in transport streams.
+    private static func checkTransportStream(
+        codec: (name: String, libavName: String), at range: SourceRange, of type: MediaType,
+        in located: Located<ContainerType>, into sink: inout DiagnosticSink
+    ) {
+        guard !SegmentContainer.ts.supports(codec: codec.libavName) else { return }
+        let fitting = CodecCatalog.names(of: type).filter {
+            CodecCatalog.codec($0, of: type).map { SegmentContainer.ts.supports(codec: $0.libavName) }
+                ?? false
+        }
+        sink.error(
+            .containerCodec, "HLS doesn't support \(codec.name) in MPEG transport streams", at: range,
+            notes: [Diagnostic.Note("the container is determined here", at: located.range)],
+            help: "use \(fitting.joined(separator: ", ")), or `container: mp4` of the package")
     }
 }

@@ -49,7 +49,8 @@ struct JobDecoder {
             needs: needs ?? [], scheduling: scheduling, outputs: outputs, isTemplate: isTemplate)
         checkCut(job)
         if !fields.has("composition") { checkChapters(job) }
-        for output in job.outputs.flatMap({ $0.package?.renditions.map(\.storedRendition) ?? [$0] }) {
+        for written in job.outputs.flatMap({ $0.package?.renditions ?? [$0] }) {
+            let output = written.destination == nil ? written.storedRendition : written
             ContainerCheck.check(output, into: &reader.sink)
             ImagesCheck.check(output, into: &reader.sink)
             if let size = output.media.sizeLimit, decoded.isComplete {

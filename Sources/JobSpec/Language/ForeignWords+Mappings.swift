@@ -39,6 +39,8 @@ extension ForeignWords {
             "segment_time": "segment", "hls_time": "segment", "seg_duration": "segment",
             "fragment": "segment", "duration": "segment", "length": "segment", "iframe": "iframes",
             "i_frames": "iframes", "keyframes": "iframes", "trick_play": "iframes",
+            "segment_type": "container", "segment_format": "container", "hls_segment_type": "container",
+            "muxtype": "container",
         ],
         "assetLayer": ["start": "at", "end": "until"],
         "subtitleLayer": [
@@ -108,13 +110,10 @@ extension ForeignWords {
             "cbcs": encryption, "protection_scheme": encryption, "pssh": encryption, "widevine": encryption,
             "playready": encryption, "fairplay": encryption, "clearkey": encryption, "aes": encryption,
             "aes-128": encryption, "sample-aes": encryption,
-            "container": container, "segment_type": container, "segment_format": container,
-            "hls_segment_type": container,
             "live": live, "low_latency": live, "ll_hls": live, "hls_list_size": live, "window_size": live,
         ]
     ]
     private static let encryption = "encryption"
-    private static let container = "another container than mp4 (CMAF)"
     private static let live = "live streaming"
 
     /// Returns the feature that an unknown key requests and Tandem doesn't support; nil for other keys.

@@ -152,7 +152,7 @@ enum ForeignWords {
         "range": ["limited": "tv", "mpeg": "tv", "full": "pc", "jpeg": "pc"],
         "container": [
             "matroska": "mkv", "quicktime": "mov", "mpegts": "ts", "mpeg-ts": "ts", "m4v": "mp4",
-            "vtt": "webvtt",
+            "vtt": "webvtt", "fmp4": "mp4", "cmaf": "mp4", "cmfc": "mp4",
         ],
         "codec": ["vtt": "webvtt", "subrip": "srt", "ssa": "ass", "tx3g": "mov_text"],
         "export": [

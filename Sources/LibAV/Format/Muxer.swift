@@ -9,6 +9,9 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
     /// it.
     package static var addsCodecDelay: Bool { tandem_matroska_adds_delay() != 0 }
 
+    /// Maximum demux-decode delay in microseconds (`max_delay`). The MPEG-TS muxer adds twice this time to all timestamps.
+    package static let maxDelay: Int32 = 700_000
+
     private let context: UnsafeMutablePointer<AVFormatContext>
     private let io: UnsafeMutablePointer<AVIOContext>
     private let sink: OutputSink
@@ -50,9 +53,9 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
             throw error
         }
         context.pointee.pb = io
-        // Maximum demux-decode delay in microseconds, as with `ffmpeg -muxdelay 0.7`. With a delay of 0, MPEG-TS
-        // sends each packet just before its decoding time, so that each audio packet occupies separate TS packets.
-        context.pointee.max_delay = 700_000
+        // As with `ffmpeg -muxdelay 0.7`. With a delay of 0, MPEG-TS sends each packet just before its decoding time, so
+        // that each audio packet occupies separate TS packets.
+        context.pointee.max_delay = maxDelay
         context.pointee.flags |= AVFMT_FLAG_CUSTOM_IO
         context.pointee.opaque = Unmanaged.passUnretained(sink).toOpaque()
         // The faststart pass, which moves the index to the front, opens the output for reading. Other files aren't
@@ -251,6 +254,13 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
     package mutating func endFragment() throws(AVError) {
         try writeDelayedHeader()
         try flush()
+    }
+
+    /// Writes the tables of an MPEG transport stream (PAT, PMT) again before the next packet.
+    package func resendTables() throws(AVError) {
+        try check(
+            av_opt_set(context.pointee.priv_data, "mpegts_flags", "+resend_headers", 0), "av_opt_set",
+            context: context)
     }
 
     private func flush() throws(AVError) {

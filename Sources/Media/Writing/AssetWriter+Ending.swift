@@ -81,7 +81,9 @@ extension AssetWriter {
             do {
                 try self.finishGate()
                 // The header before fragments is written already.
-                while self.stop == nil, !self.isFragmented, let packet = self.headers.popFirst() {
+                while self.stop == nil, !self.isFragmented, self.segments == nil,
+                    let packet = self.headers.popFirst()
+                {
                     let index = packet.streamIndex
                     try self.write(packet, input: index)
                 }
@@ -89,7 +91,7 @@ extension AssetWriter {
                 if let pacer = self.pacer {
                     while let packet = pacer.next() { try self.write(packet, pacedBy: pacer) }
                 }
-                if let segments = self.segments, segments.hasSamples, segments.canWriteHeader {
+                if let segments = self.segments, segments.hasSamples, segments.canEndSegment {
                     try self.endFragment()
                 }
                 try self.checkContent()

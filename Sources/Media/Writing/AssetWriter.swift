@@ -49,8 +49,8 @@ public final class AssetWriter: @unchecked Sendable {
     /// at the first keyframe at or after each of them. Set before writing starts.
     package var segmentStartTimes: [MediaTime]?
     /// Time of the session's start on the segments' time line (`initialSegmentStartTime`), from which the decoding times
-    /// of segments (`tfdt`) count; for example the end of an earlier writer's segments. Set before writing starts.
-    /// Default: 0.
+    /// of segments (`tfdt`, or the timestamps of transport streams) count; for example the end of an earlier writer's
+    /// segments. Set before writing starts. Default: 0.
     public var initialSegmentStartTime = MediaTime.zero
     /// The time at which the file gets its name.
     public let publishing: PublicationTime
@@ -97,7 +97,7 @@ public final class AssetWriter: @unchecked Sendable {
     public init(segments profile: SegmentProfile, delegate: any AssetWriterDelegate) {
         output = nil
         segments = SegmentOutput(profile: profile, delegate: delegate)
-        container = .mp4
+        container = profile.container
         publishing = .whenFinished
         publishesItself = false
     }
@@ -192,7 +192,8 @@ public final class AssetWriter: @unchecked Sendable {
         if let fragmentInterval {
             pacer = FragmentScheduler(
                 tracks: zip(inputs, tracks).map { ($0.mediaType, $1.timeBase) },
-                interval: fragmentInterval, setsDurations: container.hasFragments, segmentStarts: starts)
+                interval: fragmentInterval, setsDurations: container.hasFragments || segments != nil,
+                segmentStarts: starts)
         }
         segments?.entryBoxes = tracks.map(\.entryBoxes)
         segments?.setTracks(
@@ -419,7 +420,10 @@ public final class AssetWriter: @unchecked Sendable {
             state.withLock { $0.inputs[index].isFinished && $0.inputs[index].waiting.isEmpty }
         }
         if begins { try endFragment() }
-        segments?.note(packet, track: packet.streamIndex)
+        if let segments {
+            segments.note(packet, track: packet.streamIndex)
+            segments.move(packet, track: packet.streamIndex)
+        }
         try writeToMuxer(packet)
     }
 

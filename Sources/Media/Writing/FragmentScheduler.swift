@@ -36,6 +36,8 @@ final class FragmentScheduler {
         let boundaries: SegmentBoundaries
         /// See `SegmentBoundaries.begins`.
         let isRegular: Bool
+        /// Whether the first segment contains the first packet of each track, whose start the header stores.
+        let waitsForAllTracks: Bool
     }
 
     /// Creates a scheduler. Without `setsDurations`, packets are not held back: for containers that store times.
@@ -100,10 +102,10 @@ final class FragmentScheduler {
             return false
         }
         if let segmentStarts {
-            // The header stores the start of each track, as below.
-            guard packet.isKey, tracks.indices.allSatisfy({ tracks[$0].hasBegun || isFinished($0) }) else {
-                return false
-            }
+            guard packet.isKey,
+                !segmentStarts.waitsForAllTracks
+                    || tracks.indices.allSatisfy({ tracks[$0].hasBegun || isFinished($0) })
+            else { return false }
             return begins(with: packet, segmentStarts)
         }
         let length = packet.dts - begin

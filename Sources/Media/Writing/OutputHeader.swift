@@ -43,7 +43,10 @@ struct OutputHeader {
     /// Opens the encoders and writes the header to a file; nil for segments.
     func write(to descriptor: Int32?) throws -> Opened {
         var muxer = try openMuxer(descriptor)
-        if !container.hasEditLists, !container.model.isMovedToZero { muxer.keepNegativeTimestamps() }
+        // A shift would move the segments of one writer against those of another.
+        if !container.hasEditLists, !container.model.isMovedToZero || segments != nil {
+            muxer.keepNegativeTimestamps()
+        }
         muxer.setMetadata(metadata + (container.model.keepsChaptersInTags ? Self.tags(of: chapters) : []))
         if !container.model.keepsChaptersInTags { try Self.setChapters(chapters, of: &muxer, in: container) }
         var tracks: [Track] = []

@@ -6,6 +6,8 @@ enum MediaPlaylist {
     enum Version: Int {
         /// Fractional durations.
         case fractions = 3
+        /// Byte ranges, and playlists of keyframes.
+        case ranges = 4
         /// An initialization section for keyframes.
         case keyframes = 5
         /// An initialization section in other playlists.
@@ -52,12 +54,14 @@ enum MediaPlaylist {
         guard rendition.subtitles == nil else {
             return subtitles(rendition, in: package, targetDuration: targetDuration)
         }
-        var lines = head(.initialization, targetDuration: targetDuration)
-        lines.append(map(of: rendition, in: package))
-        let ranges = package.files == .single ? SegmentIndex.ranges(of: rendition) : []
+        let ranges = package.segmentRanges(of: rendition)
+        let map = map(of: rendition, in: package)
+        let version: Version = map != nil ? .initialization : ranges != nil ? .ranges : .fractions
+        var lines = head(version, targetDuration: targetDuration)
+        if let map { lines.append(map) }
         for (index, duration) in durations(of: rendition).enumerated() {
             lines.append("#EXTINF:\(seconds(duration)),")
-            if package.files == .single { lines.append("#EXT-X-BYTERANGE:\(ranges[index].hls)") }
+            if let ranges { lines.append("#EXT-X-BYTERANGE:\(ranges[index].hls)") }
             lines.append(layout.segmentName(index))
         }
         return end(lines)
@@ -99,13 +103,13 @@ enum MediaPlaylist {
         of rendition: StreamingRendition, in package: StreamingPackage, targetDuration: Int64
     ) -> String {
         let layout = package.layout
-        var lines = head(.keyframes, targetDuration: targetDuration)
+        let map = map(of: rendition, in: package)
+        var lines = head(map == nil ? .ranges : .keyframes, targetDuration: targetDuration)
         lines.append("#EXT-X-I-FRAMES-ONLY")
-        lines.append(map(of: rendition, in: package))
+        if let map { lines.append(map) }
         let starts =
-            package.files == .single
-            ? SegmentIndex.ranges(of: rendition).map(\.offset)
-            : Array(repeating: 0, count: rendition.segments.count)
+            package.segmentRanges(of: rendition)?.map(\.offset)
+            ?? Array(repeating: 0, count: rendition.segments.count)
         let durations = durations(of: rendition)
         for (index, segment) in rendition.segments.enumerated() {
             guard let keyframe = segment.keyframe else { continue }
@@ -125,7 +129,9 @@ enum MediaPlaylist {
         ]
     }
 
-    private static func map(of rendition: StreamingRendition, in package: StreamingPackage) -> String {
+    /// Returns the reference to the initialization section; nil for transport streams, which begin with their tables.
+    private static func map(of rendition: StreamingRendition, in package: StreamingPackage) -> String? {
+        guard package.container == .mp4 else { return nil }
         var attributes = AttributeList()
         attributes.add("URI", quoted: package.layout.initializationName)
         if package.files == .single {

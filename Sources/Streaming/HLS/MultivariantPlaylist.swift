@@ -21,8 +21,9 @@ struct MultivariantPlaylist {
         let variants = variants
         let groups = groups(of: variants)
         let ids = Self.groupIDs(groups)
-        // Players of the media playlists require the same version.
-        var lines = ["#EXTM3U", "#EXT-X-VERSION:\(MediaPlaylist.Version.initialization.rawValue)"]
+        // Players of the media playlists require the same version; groups of renditions are of version 4.
+        let version: MediaPlaylist.Version = package.container == .mp4 ? .initialization : .ranges
+        var lines = ["#EXTM3U", "#EXT-X-VERSION:\(version.rawValue)"]
         if package.renditions.allSatisfy({ $0.video?.accessPoint != .open }) {
             lines.append("#EXT-X-INDEPENDENT-SEGMENTS")
         }

@@ -3,8 +3,12 @@
 package struct PackageLayout: Hashable, Sendable {
     /// Division of renditions into files.
     package let files: PackageFiles
+    /// Container of audio and video segments.
+    package let container: SegmentContainer
 
-    package init(files: PackageFiles) { self.files = files }
+    package init(files: PackageFiles, container: SegmentContainer = .mp4) {
+        (self.files, self.container) = (files, container)
+    }
 
     /// Path of HLS's multivariant playlist.
     package var multivariantPlaylist: String { "master.m3u8" }
@@ -15,7 +19,8 @@ package struct PackageLayout: Hashable, Sendable {
     package func playlist(of id: String) -> String { "\(id)/playlist.m3u8" }
     /// Returns the path of a rendition's playlist of keyframes.
     package func keyframePlaylist(of id: String) -> String { "\(id)/keyframes.m3u8" }
-    /// Returns the path of an audio or video rendition's initialization section, or of the file that contains it.
+    /// Returns the path of an audio or video rendition's initialization section, or of the file that contains it. Transport
+    /// streams have none.
     package func initialization(of id: String) -> String { "\(id)/\(initializationName)" }
     /// Returns the path of an audio or video segment, or of the file that contains it. `index` counts from 0.
     package func segment(_ index: Int, of id: String) -> String { "\(id)/\(segmentName(index))" }
@@ -37,7 +42,10 @@ package struct PackageLayout: Hashable, Sendable {
     var subtitlesName: String { "subtitles.vtt" }
 
     func segmentName(_ index: Int) -> String {
-        files == .many ? "\(Self.number(index)).m4s" : "media.mp4"
+        switch container {
+        case .mp4: files == .many ? "\(Self.number(index)).m4s" : "media.mp4"
+        case .ts: files == .many ? "\(Self.number(index)).ts" : "media.ts"
+        }
     }
 
     func subtitleSegmentName(_ index: Int) -> String { "\(Self.number(index)).vtt" }

@@ -2,6 +2,8 @@
 package enum StreamingError: Error, Hashable, Sendable, CustomStringConvertible {
     /// The package has no formats or no audio and video.
     case emptyPackage
+    /// The manifests of a format can't refer to segments in the container.
+    case unsupportedContainer(SegmentContainer, StreamingFormat)
     /// The id isn't `[A-Za-z_][A-Za-z0-9_-]*`, or is longer than 128 bytes.
     case invalidID(String)
     /// Ids are equal, or differ only in case.
@@ -20,6 +22,8 @@ package enum StreamingError: Error, Hashable, Sendable, CustomStringConvertible 
     package var description: String {
         switch self {
         case .emptyPackage: "the package has no audio, no video, or no manifest format"
+        case .unsupportedContainer(let container, let format):
+            "the format `\(format.rawValue)` doesn't support segments in \(container.rawValue)"
         case .invalidID(let id):
             "the rendition id `\(id)` is invalid; expected a letter or `_`, then letters, digits, `_` and `-`, at most 128 characters"
         case .repeatedID(let id): "the rendition id `\(id)` is used twice; ids must differ in more than case"

@@ -8,8 +8,8 @@ package enum StreamingFormat: String, Codable, Hashable, Sendable, CaseIterable 
 
 /// The division of a rendition into files.
 package enum PackageFiles: String, Codable, Hashable, Sendable, CaseIterable {
-    /// A file for the initialization section, and one for each segment.
+    /// A file for the initialization section, if there is one, and one for each segment.
     case many
-    /// A file for each rendition, with an index (`sidx`); manifests refer to byte ranges.
+    /// A file for each rendition, in mp4 with an index (`sidx`); manifests refer to byte ranges.
     case single
 }

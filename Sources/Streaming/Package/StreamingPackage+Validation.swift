@@ -12,6 +12,9 @@ extension StreamingPackage {
         guard !formats.isEmpty, renditions.contains(where: \.isMedia) else {
             throw .emptyPackage
         }
+        if let format = formats.first(where: { !container.formats.contains($0) }) {
+            throw .unsupportedContainer(container, format)
+        }
         var ids: Set<String> = []
         for rendition in renditions {
             guard Self.isValidID(rendition.id) else { throw .invalidID(rendition.id) }
@@ -65,13 +68,14 @@ extension StreamingPackage {
         if rendition.isMedia {
             try check(rendition.codec != nil, "the codec has no `CODECS` string (RFC 6381)")
             let size = rendition.initializationSize
-            try check((1...Self.maxSize).contains(size), "the initialization section has \(size) bytes")
+            let sizes = container == .ts ? 0...0 : 1...Self.maxSize
+            try check(sizes.contains(size), "the initialization section has \(size) bytes")
         }
         let needsSegments = rendition.isMedia || rendition.subtitles != nil && dividesSubtitles
         try check(!needsSegments || !rendition.segments.isEmpty, "there are no segments")
         try check(rendition.segments.count <= Self.maxSegments, "more than \(Self.maxSegments) segments")
         try validateSegments(of: rendition)
-        if files == .single, rendition.isMedia { _ = try SegmentIndex(rendition) }
+        if files == .single, container == .mp4, rendition.isMedia { _ = try SegmentIndex(rendition) }
     }
 
     private func validateSegments(of rendition: StreamingRendition) throws(StreamingError) {

@@ -8,6 +8,8 @@ package struct StreamingPackage: Codable, Hashable, Sendable {
     package var formats: [StreamingFormat]
     /// Division of renditions into files.
     package var files: PackageFiles
+    /// Container of audio and video segments.
+    package var container: SegmentContainer
     /// Requested duration of segments: the lower bound of HLS's target duration.
     package var segmentDuration: MediaTime
     /// Renditions in order of preference.
@@ -19,17 +21,32 @@ package struct StreamingPackage: Codable, Hashable, Sendable {
     package var hasKeyframePlaylists: Bool
 
     package init(
-        formats: [StreamingFormat], files: PackageFiles, segmentDuration: MediaTime,
-        renditions: [StreamingRendition], variants: [StreamingVariant] = [],
+        formats: [StreamingFormat], files: PackageFiles, container: SegmentContainer = .mp4,
+        segmentDuration: MediaTime, renditions: [StreamingRendition], variants: [StreamingVariant] = [],
         hasKeyframePlaylists: Bool = true
     ) {
-        (self.formats, self.files, self.segmentDuration) = (formats, files, segmentDuration)
+        (self.formats, self.files, self.container) = (formats, files, container)
+        self.segmentDuration = segmentDuration
         (self.renditions, self.variants) = (renditions, variants)
         self.hasKeyframePlaylists = hasKeyframePlaylists
     }
 
     /// Paths of the package's files.
-    package var layout: PackageLayout { PackageLayout(files: files) }
+    package var layout: PackageLayout { PackageLayout(files: files, container: container) }
+
+    /// Returns the bytes of each segment in the file of an audio or video rendition; nil with a file for each segment.
+    func segmentRanges(of rendition: StreamingRendition) -> [ByteRange]? {
+        guard files == .single else { return nil }
+        switch container {
+        case .mp4: return SegmentIndex.ranges(of: rendition)
+        case .ts:
+            var offset: Int64 = 0
+            return rendition.segments.map { segment in
+                defer { offset += segment.size }
+                return ByteRange(offset: offset, length: segment.size)
+            }
+        }
+    }
 
     /// Whether subtitles are divided into segments: HLS with a file for each segment. DASH always refers to the whole
     /// file.

@@ -20,7 +20,8 @@ package struct StreamingRendition: Codable, Hashable, Sendable {
     package var roles: Set<StreamingRole>
     /// Ticks per second of the track (`mdhd`); 1000 for subtitles and thumbnails.
     package var timescale: Int32
-    /// Size of the initialization section (`ftyp`, `moov`) in bytes; 0 without one.
+    /// Size of the initialization section (`ftyp`, `moov`) in bytes; 0 without one, as in transport
+    /// streams.
     package var initializationSize: Int64
     /// Segments in order. Thumbnails have none, nor have subtitles that aren't divided
     /// (`StreamingPackage.dividesSubtitles`).

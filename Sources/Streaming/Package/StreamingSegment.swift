@@ -7,10 +7,11 @@ package struct StreamingSegment: Codable, Hashable, Sendable {
     /// Presentation time from `start` to the end of the last sample. Manifests use the start of the next segment as the
     /// end; only the last segment ends after its duration.
     package var duration: MediaTime
-    /// Size in bytes, with all boxes of the segment.
+    /// Size in bytes, with all boxes or transport packets of the segment.
     package var size: Int64
-    /// Bytes that a player requires to show the first frame: from the beginning of the movie fragment (`moof`) to the
-    /// end of its first sample, which is a keyframe. Nil for audio and subtitles.
+    /// Bytes that a player requires to show the first frame, which is a keyframe: from the beginning of the movie fragment
+    /// (`moof`) to the end of its first sample, or the transport packets of the frame behind the tables (PAT, PMT). Nil for
+    /// audio and subtitles.
     package var keyframe: ByteRange?
 
     package init(start: MediaTime, duration: MediaTime, size: Int64, keyframe: ByteRange? = nil) {

@@ -80,6 +80,12 @@ package struct WebVTTDocument: Sendable {
         return files
     }
 
+    /// Returns the whole file with a timestamp map in place of an existing one, for a playlist that doesn't divide it. See
+    /// `divided` for `mediaTime` and errors.
+    package func mapped(to mediaTime: MediaTime) throws(StreamingError) -> [UInt8] {
+        try divided(into: [TimeRange(start: .zero, end: .longest)], mediaTime: mediaTime).first ?? []
+    }
+
     /// Returns whether a cue is shown in a segment that ends after the cue's start; one without duration belongs to the
     /// segment of its start.
     private static func overlap(_ cue: Cue, _ segment: TimeRange) -> Bool {

@@ -169,6 +169,70 @@ import Testing
             ])
     }
 
+    /// Renditions, package and plan text name the container, and the digest contains it.
+    @Test func transportStreamsAreTheContainerOfAllSegments() throws {
+        let (decision, findings) = try decide(
+            [Self.hd, Self.main, Self.text], "formats: [hls], container: ts, iframes: true")
+        #expect(findings == [])
+        let output = try #require(decision.value?.output)
+        let package = try #require(output.package)
+        #expect(package.container == .ts && output.container == "ts" && output.isValid)
+        #expect(package.renditions.map(\.output.container) == ["ts", "ts", "webvtt"])
+        #expect(package.renditions.map(\.output.media?.fragmentInterval) == [nil, nil, nil])
+        #expect(
+            package.summary(of: output) == "HLS, segments of 6 s in ts, a file each, playlists of keyframes")
+        #expect(package.renditions[2].title == "Untertitel")
+        // A plan from outside with another container is refused.
+        let changes: [(inout OutputPlan, inout PackagePlan) -> Void] = [
+            { $1.formats = [.hls, .dash] }, { $1.container = .mp4 },
+            { output, _ in output.container = "mp4" },
+            { $1.renditions[0].output.container = "mp4" },
+        ]
+        for (index, change) in changes.enumerated() {
+            var (changed, other) = (output, package)
+            change(&changed, &other)
+            changed.kind = .package(other)
+            #expect(!changed.isValid, "change \(index)")
+        }
+    }
+
+    /// The ledger lists a language and a title that only the manifests contain as kept.
+    @Test func languageAndTitleOfTheSource_areInTheManifests() throws {
+        let source = SourceDescription.file(
+            .video(),
+            .audio {
+                ($0.language, $0.title) = ("eng", "Main")
+                $0.tags = [
+                    MetadataEntry(key: "language", value: "eng"), MetadataEntry(key: "title", value: "Main"),
+                    MetadataEntry(key: "handler_name", value: "SoundHandler"),
+                ]
+            })
+        func outcomes(_ audio: String) throws -> [LedgerItem: LedgerEntry.Outcome] {
+            let (decision, findings) = try decide(
+                [Self.hd, audio], "formats: hls, container: ts", of: source)
+            #expect(findings == [])
+            let ledger = try #require(decision.value?.output.ledger)
+            return Dictionary(
+                ledger.filter { $0.track == 1 }.map { ($0.item, $0.outcome) }, uniquingKeysWith: { $1 })
+        }
+        let kept = try outcomes("main: { tracks: [ { audio: first, encode: { codec: aac } } ] }")
+        #expect(kept[.tag("language")] == .copied && kept[.tag("title")] == .copied)
+        #expect(kept[.tag("handler_name")] == .dropped)
+        let named = try outcomes(
+            "main: { tracks: [ { audio: first, title: Other, encode: { codec: aac } } ] }")
+        #expect(named[.tag("language")] == .copied && named[.tag("title")] == .dropped)
+    }
+
+    @Test(arguments: [
+        ("hevc", "container-codec at { video: first, copy: true }"), ("av1", "container-codec at copy"),
+        ("h264", nil),
+    ]) func copiedVideoOfATransportStreamIsH264(codec: String, finding: String?) throws {
+        let (_, findings) = try decide(
+            [Self.copy], "formats: hls, container: ts", of: .file(.video(codec: codec)),
+            prober: prober([0, 6]))
+        #expect(findings == [finding].compactMap(\.self))
+    }
+
     private static let copy = "copy: { tracks: [ { video: first, copy: true } ] }"
 
     private func prober(_ keyframes: [Double]) -> FakeProber {
@@ -218,7 +282,10 @@ import Testing
         let plain = try digest("segment: 4s")
         #expect(try digest("segment: 4000ms") == plain)
         #expect(try digest("segment: 5s") != plain)
-        #expect(try digest("segment: 4s, formats: [hls]") != plain)
+        let playlists = try digest("segment: 4s, formats: [hls]")
+        #expect(playlists != plain)
+        #expect(try digest("segment: 4s, formats: [hls], container: mp4") == playlists)
+        #expect(try digest("segment: 4s, formats: [hls], container: ts") != playlists)
         #expect(try digest("segment: 4s, files: single") != plain)
         #expect(try digest("segment: 4s, variants: [ { video: hd }, { audio: main } ]") != plain)
     }

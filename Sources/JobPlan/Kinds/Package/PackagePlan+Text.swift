@@ -10,7 +10,8 @@ extension PackagePlan {
     package func summary(of output: OutputPlan) -> String {
         let formats = formats.map { $0.rawValue.uppercased() }.joined(separator: " and ")
         let files = files == .many ? "a file each" : "one file per rendition"
-        return "\(formats), segments of \(segment) s, \(files)"
+        return
+            "\(formats), segments of \(segment) s\(container == .mp4 ? "" : " in \(container.rawValue)"), \(files)"
             + (hasKeyframePlaylists ? ", playlists of keyframes" : "")
     }
 

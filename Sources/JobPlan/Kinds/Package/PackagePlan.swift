@@ -10,6 +10,8 @@ package import Streaming
 package struct PackagePlan: Codable, Hashable, Sendable {
     package var formats: [StreamingFormat]
     package var files: PackageFiles
+    /// Container of audio and video segments.
+    package var container: SegmentContainer
     /// Duration of segments.
     package var segment: MediaTime
     /// Combinations of renditions that players can choose.
@@ -57,7 +59,8 @@ extension PackagePlan: KindPlan {
         let names = Set(ids.map(\.exact))
         return output.tracks.isEmpty
             && (1...64).contains(renditions.count) && names.count == renditions.count && !formats.isEmpty
-            && Set(formats).count == formats.count
+            && Set(formats).count == formats.count && formats.allSatisfy(container.formats.contains)
+            && output.container == container.rawValue
             && PackageSpec.segmentDurations.contains(segment)
             && renditions.map(\.output).allSatisfy(hasSegments)
             && ids.allSatisfy(Self.isName)
@@ -92,7 +95,8 @@ extension PackagePlan: KindPlan {
         let types: [MediaType] = [.video, .audio]
         let isDivided =
             output.isMedia && output.tracks.first.map { types.contains($0.source.mediaType) } == true
-        return output.media?.segmentation?.interval == (isDivided ? segment : nil)
+        guard isDivided else { return output.media?.segmentation == nil }
+        return output.media?.segmentation?.interval == segment && output.container == container.rawValue
     }
 
     private func isSheet(_ output: OutputPlan) -> Bool {

@@ -140,16 +140,26 @@ struct PackagePlanner {
 
     private func text(_ rate: Rational?) -> String { rate.map { "\($0)" } ?? "variable" }
 
-    /// Reports codecs that manifests can't name, so that players couldn't choose the renditions.
+    /// Reports codecs that players don't support in the segments, or that manifests can't name, so that players couldn't choose
+    /// the renditions.
     private func checkCodecs(_ renditions: [Rendition], _ reasons: inout Reasons) {
         for rendition in renditions where rendition.hasSegments {
             guard let track = rendition.track, let codec = Self.codec(of: track),
-                BitstreamTraits.of(codec).manifestString == nil
+                !spec.container.value.supports(codec: codec)
             else { continue }
-            reasons.error(
-                .containerCodec, "\(codec) has no `CODECS` string (RFC 6381), which manifests require",
-                at: track.location,
-                help: "use h264, hevc, av1 or vp9 for video, and aac, ac3, eac3, opus or flac for audio")
+            switch spec.container.value {
+            case .mp4:
+                reasons.error(
+                    .containerCodec, "\(codec) has no `CODECS` string (RFC 6381), which manifests require",
+                    at: track.location,
+                    help: "use h264, hevc, av1 or vp9 for video, and aac, ac3, eac3, opus or flac for audio")
+            case .ts:
+                reasons.error(
+                    .containerCodec, "HLS doesn't support \(codec) in MPEG transport streams",
+                    at: track.location,
+                    notes: [Diagnostic.Note("the container is determined here", at: spec.container.range)],
+                    help: "use h264 for video and aac, mp3, ac3 or eac3 for audio, or `container: mp4`")
+            }
         }
     }
 
@@ -268,7 +278,8 @@ struct PackagePlanner {
         }
         let plans = described.map(\.output)
         let package = PackagePlan(
-            formats: spec.formats.map(\.value), files: spec.files, segment: spec.segment.value,
+            formats: spec.formats.map(\.value), files: spec.files, container: spec.container.value,
+            segment: spec.segment.value,
             variants: variants(renditions), hasKeyframePlaylists: spec.keyframePlaylists != nil,
             renditions: described, thumbnailInterval: thumbnailInterval(renditions), location: spec.range)
         let sizes = plans.map(\.expectedSize)
@@ -277,7 +288,8 @@ struct PackagePlanner {
         var notes = reasons.notes
         for rendition in renditions { notes += rendition.plan.notes.map { "\(rendition.name): \($0)" } }
         return OutputPlan(
-            id: output.id?.value, location: output.id?.range ?? job.id.range, container: "mp4",
+            id: output.id?.value, location: output.id?.range ?? job.id.range,
+            container: spec.container.value.rawValue,
             kind: .package(package), destination: destination.path,
             destinationLocation: written.path.range, ifExists: written.ifExists,
             makesDirectories: written.makesDirectories, tracks: [], ledger: ledger(renditions),
@@ -301,10 +313,34 @@ struct PackagePlanner {
 
     /// Returns the entries of all renditions. An item is dropped only if no rendition keeps it.
     private func ledger(_ renditions: [Rendition]) -> [LedgerEntry] {
-        LedgerCollector.ledger(renditions.flatMap(\.plan.ledger), of: input.description).map { entry in
+        LedgerCollector.ledger(renditions.flatMap(ledger), of: input.description).map { entry in
             guard entry.track == nil, entry.outcome == .dropped, case .tag = entry.item else { return entry }
             var entry = entry
             entry.reason = "segments have no tags"
+            return entry
+        }
+    }
+
+    /// Returns the entries of a rendition. The manifests contain the language and title that its container can't store.
+    private func ledger(of rendition: Rendition) -> [LedgerEntry] {
+        guard let source = rendition.track?.source, let rule = rendition.spec.tracks.first,
+            rendition.mediaType == .audio || rendition.mediaType == .subtitle
+        else { return rendition.plan.ledger }
+        func isStated(_ key: String) -> Bool {
+            switch key.lowercased() {
+            case "language": rule.language == nil && source.language.flatMap { LanguageTag($0) } != nil
+            case "title", "handler_name":
+                rule.title == nil && source.title != nil
+                    && source.tags.contains { $0.key == key && $0.value == source.title }
+            default: false
+            }
+        }
+        return rendition.plan.ledger.map { entry in
+            guard entry.outcome == .dropped, entry.track == source.index, case .tag(let key) = entry.item,
+                isStated(key)
+            else { return entry }
+            var entry = entry
+            (entry.outcome, entry.reason) = (.copied, "in the manifests")
             return entry
         }
     }

@@ -2,6 +2,7 @@ internal import Diagnostics
 internal import ExactStrings
 internal import LibAV
 internal import Media
+internal import Streaming
 internal import YAMLDocument
 
 /// Decoder of one output of a job, after substitution.
@@ -104,14 +105,27 @@ struct OutputDecoder {
         let tracks = fields["tracks"].map { rules($0) }
         let leftover = reader.choice("leftover", of: fields, as: Leftover.self)
         let expectations = fields["expect"].map { ExpectDecoder(reader: reader).expectations($0.value) } ?? []
-        let isText = tracks?.rules.first?.mediaType == .subtitle
         let spec = OutputSpec(
             id: id, tracks: tracks?.rules ?? [],
             kind: .media(
                 MediaSpec(metadata: MetadataSpec(keep: .none), chapters: Located(.drop, at: package))),
-            container: ContainerType.named(isText ? "webvtt" : "mp4").map { Located($0, at: package) },
+            container: renditionContainer(of: tracks?.rules.first?.mediaType, entry),
             expectations: expectations, leftover: leftover)
         return Result(spec: spec, isComplete: tracks?.isComplete == true)
+    }
+
+    /// Returns the container of a rendition of a package. `PackageDecoder` reports an unknown name.
+    private func renditionContainer(
+        of type: MediaType?, _ package: YAMLNode.Entry
+    ) -> Located<ContainerType>? {
+        if type == .subtitle {
+            return ContainerType.named("webvtt").map { Located($0, at: package.keyRange) }
+        }
+        let written = package.value[key: PackageDecoder.container]
+        let container = written?.text.flatMap { SegmentContainer(rawValue: $0) } ?? .mp4
+        return ContainerType.named(container.rawValue).map {
+            Located($0, at: written?.range ?? package.keyRange)
+        }
     }
 
     /// Keys of media outputs, which most other kinds don't support.

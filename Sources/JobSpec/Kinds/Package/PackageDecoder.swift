@@ -15,6 +15,8 @@ struct PackageDecoder {
 
     /// The key of thumbnails.
     static let thumbnails = "thumbnails"
+    /// The key of the container.
+    static let container = "container"
     /// Id of a package among the outputs of its job.
     static let id = "package"
 
@@ -26,9 +28,10 @@ struct PackageDecoder {
         let segment =
             segment(fields)
             ?? Located(reader.defaultValue("segment", of: Language.package), at: entry.value.range)
+        let container = container(fields)
         var renditions = renditions
         for index in renditions.indices
-        where [.video, .audio].contains(Self.trackType(of: renditions[index])) {
+        where container.value == .mp4 && [.video, .audio].contains(Self.trackType(of: renditions[index])) {
             // Segments are fragments, as which the finished file is verified.
             guard case .media(var media) = renditions[index].kind else { continue }
             media.fragmentInterval = segment
@@ -36,11 +39,12 @@ struct PackageDecoder {
         }
         let spec = PackageSpec(
             formats: formats(fields), segment: segment,
-            files: reader.choiceOrDefault("files", of: fields),
+            files: reader.choiceOrDefault("files", of: fields), container: container,
             variants: variants(fields, renditions), keyframePlaylists: keyframePlaylists(fields),
             thumbnails: thumbnails(fields, renditions), renditions: renditions, range: entry.keyRange)
         checkRenditions(renditions)
         checkKeyframePlaylists(spec)
+        checkContainer(spec)
         let destination = fields["destination"].flatMap { decode($0.value) }
         guard let destination, reader.sink.errorCount == errors else { return nil }
         return OutputSpec(
@@ -54,6 +58,7 @@ struct PackageDecoder {
         _ = formats(fields)
         _ = segment(fields)
         _ = reader.choice("files", of: fields, as: PackageFiles.self)
+        _ = container(fields)
         _ = keyframePlaylists(fields)
         _ = thumbnailsID(fields)
         if let written = fields["variants"] {
@@ -85,6 +90,27 @@ struct PackageDecoder {
                 .missingKey, "`formats` is empty; expected `hls`, `dash` or both", at: written.value.range)
         }
         return formats
+    }
+
+    /// Returns the container of the segments; the default is located at the package.
+    private func container(_ fields: Fields) -> Located<SegmentContainer> {
+        reader.choice(Self.container, of: fields)
+            ?? Located(reader.choiceOrDefault(Self.container, of: fields), at: entry.value.range)
+    }
+
+    /// Reports formats whose manifests can't refer to segments in the container.
+    private func checkContainer(_ spec: PackageSpec) {
+        let container = spec.container
+        for format in spec.formats where !container.value.formats.contains(format.value) {
+            // Formats that aren't written are located at the package.
+            let isDefault = format.range == entry.value.range
+            reader.sink.error(
+                .conflictingKeys,
+                "the format `\(format.value.rawValue)` doesn't support `container: \(container.value.rawValue)`",
+                at: isDefault ? container.range : format.range,
+                notes: isDefault ? [] : [Diagnostic.Note("`container` is here", at: container.range)],
+                help: "use `formats: [hls]`, or `container: mp4`")
+        }
     }
 
     private func keyframePlaylists(_ fields: Fields) -> SourceRange? {

@@ -10,7 +10,7 @@ extension Language {
         ], alternatives: [.atLeastOne(["video", "audio"])])
     static let package = MappingType(
         "package", "`package`",
-        "A folder for streaming: the outputs without `destination` become its renditions, in segments that HLS and DASH share (CMAF). Each rendition has one track rule: video, audio, or a subtitle track with `encode: { codec: webvtt }`. Encoded video gets a keyframe at the start of each segment. The folder is published as a whole and replaces an earlier version in one step.",
+        "A folder for streaming: the outputs without `destination` become its renditions, in segments that HLS and DASH share (CMAF), or in MPEG transport streams for HLS. Each rendition has one track rule: video, audio, or a subtitle track with `encode: { codec: webvtt }`. Encoded video gets a keyframe at the start of each segment. The folder is published as a whole and replaces an earlier version in one step.",
         keys: [
             KeyInfo(
                 "formats",
@@ -28,6 +28,10 @@ extension Language {
                 "files", .word(PackageFiles.allCases.map(\.rawValue)),
                 "`many`: a file for each segment; `single`: a file for each rendition, with byte ranges.",
                 default: "many"),
+            KeyInfo(
+                PackageDecoder.container, .word(SegmentContainer.allCases.map(\.rawValue)),
+                "Container of the segments of video and audio. `mp4`: fragmented mp4 (CMAF). `ts`: MPEG transport streams with H.264 and AAC, MP3, AC-3 or E-AC-3, for older HLS players; requires `formats: [hls]`.",
+                default: "mp4"),
             KeyInfo(
                 "variants", .list(.mapping(packageVariant)),
                 "The combinations that players can choose.",

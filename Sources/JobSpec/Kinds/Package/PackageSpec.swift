@@ -11,6 +11,8 @@ package struct PackageSpec: Sendable {
     /// Duration of segments.
     package var segment: Located<MediaTime>
     package var files: PackageFiles
+    /// Container of audio and video segments.
+    package var container: Located<SegmentContainer>
     /// Combinations of video and audio that are offered; empty for every video with every audio rendition.
     package var variants: [Variant]
     /// Location of the request for playlists of keyframes; nil without them.
@@ -36,11 +38,17 @@ extension OutputSpec {
     /// The rendition without the properties of its track that the package's manifests describe and its container can't.
     package var storedRendition: OutputSpec {
         var spec = self
+        guard let container = container?.value else { return spec }
         for index in spec.tracks.indices {
             spec.tracks[index].disposition = nil
-            guard spec.tracks[index].mediaType == .subtitle else { continue }
-            (spec.tracks[index].language, spec.tracks[index].title) = (nil, nil)
+            if !container.hasLanguage(of: spec.tracks[index].mediaType) { spec.tracks[index].language = nil }
+            if !container.model.hasTrackTitles { spec.tracks[index].title = nil }
         }
         return spec
+    }
+
+    /// Container of the segments of a rendition of a package; nil for other outputs, and for renditions without segments.
+    var segmentContainer: SegmentContainer? {
+        destination == nil ? container.flatMap { SegmentContainer(rawValue: $0.value.name) } : nil
     }
 }

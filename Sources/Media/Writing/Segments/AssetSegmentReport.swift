@@ -4,7 +4,8 @@ public import LibAV
 public enum AssetSegmentType: String, Hashable, Sendable {
     /// Headers of all tracks (`ftyp`, `moov`), which players require before any media segment.
     case initialization
-    /// Samples (`styp`, `moof`, `mdat`), which can be decoded with the initialization segment only.
+    /// Samples (`styp`, `moof`, `mdat`, or a part of a transport stream), which can be decoded with the initialization
+    /// segment only.
     case separable
 }
 
@@ -44,9 +45,9 @@ public struct AssetSegmentTrackReport: Hashable, Sendable {
 public struct AssetSegmentSample: Hashable, Sendable {
     /// Presentation time of the sample.
     public let presentationTime: MediaTime
-    /// Offset in the segment, in bytes.
+    /// Offset in the segment, in bytes; in a transport stream, of the first transport packet.
     public let offset: Int
-    /// Size in bytes.
+    /// Size in bytes; in a transport stream, of all its transport packets.
     public let length: Int
     /// Whether decoding can start at the sample.
     public let isKeyframe: Bool

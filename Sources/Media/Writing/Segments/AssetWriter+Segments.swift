@@ -36,7 +36,9 @@ extension AssetWriter {
             input.boundaries = SegmentBoundaries(schedule, isLead: input.index == lead)
         }
         return inputs[lead].boundaries.map {
-            FragmentScheduler.SegmentStarts(boundaries: $0, isRegular: !inputs[lead].encodesVideo)
+            FragmentScheduler.SegmentStarts(
+                boundaries: $0, isRegular: !inputs[lead].encodesVideo,
+                waitsForAllTracks: segments.profile.hasInitialization)
         }
     }
 
@@ -65,6 +67,12 @@ extension AssetWriter {
     /// Completes a segment and passes it to the delegate, whose error fails the writer.
     func endSegment(_ segments: SegmentOutput) throws(AVError) {
         do {
+            guard segments.profile.hasInitialization else {
+                try muxer?.endFragment()
+                try segments.passTransportSegment(of: self)
+                try muxer?.resendTables()
+                return
+            }
             try muxer?.writeDelayedHeader()
             try segments.passHeader(of: self)
             try segments.beginSegment()

@@ -51,7 +51,14 @@ final class SegmentOutput: @unchecked Sendable {
         }
     }
 
-    /// Records a packet that was passed to the muxer, with times of the output.
+    /// Moves a packet to the time line of segments without decoding times of their own (`tfdt`).
+    func move(_ packet: borrowing Packet, track index: Int) {
+        guard !profile.hasInitialization else { return }
+        packet.pts += tracks[index].offset
+        packet.dts += tracks[index].offset
+    }
+
+    /// Records a packet that is passed to the muxer, with times of the output.
     func note(_ packet: borrowing Packet, track index: Int) {
         if tracks[index].count == 0 {
             tracks[index].first = packet.pts
@@ -68,8 +75,8 @@ final class SegmentOutput: @unchecked Sendable {
         }
     }
 
-    /// Whether the muxer can write the headers: every track has a packet.
-    var canWriteHeader: Bool { tracks.allSatisfy(\.hasBegun) }
+    /// Whether the muxer can end a segment: every track has a packet, on which the headers depend.
+    var canEndSegment: Bool { !profile.hasInitialization || tracks.allSatisfy(\.hasBegun) }
 
     /// Whether the current segment contains a sample.
     var hasSamples: Bool { tracks.contains { $0.count > 0 } }
@@ -98,12 +105,33 @@ final class SegmentOutput: @unchecked Sendable {
         try SegmentBoxes.segmentType(profile.brands).withUnsafeBytes { try sink.append($0) }
     }
 
-    /// Passes a media segment to the delegate, once the muxer has written it.
+    /// Passes a media segment in mp4 to the delegate, once the muxer has written it.
     func passSegment(of writer: AssetWriter) throws {
         let portion = sink.take()
         let samples = SegmentBoxes.finish(portion.bytes) { id in
             tracks.indices.contains(id - 1) ? tracks[id - 1].offset + tracks[id - 1].gap : 0
         }
+        try pass(portion, .separable, reports(samples), of: writer)
+    }
+
+    /// Passes a segment of a transport stream to the delegate, once the muxer has written it.
+    func passTransportSegment(of writer: AssetWriter) throws {
+        let portion = sink.take()
+        let size = TransportSegment.removeServiceDescription(from: portion.bytes)
+        let segment = TransportSegment(UnsafeRawBufferPointer(rebasing: portion.bytes[..<size]))
+        // The packet that begins a segment is the first one in it, and video begins the segments of several tracks.
+        var samples: [Int: SegmentBoxes.FirstSample] = [:]
+        let lead = FragmentScheduler.lead(of: tracks.map(\.mediaType))
+        if let unit = segment.firstUnit, unit.isRandomAccess {
+            samples[lead + 1] = SegmentBoxes.FirstSample(
+                offset: unit.range.lowerBound, length: unit.range.count)
+        }
+        try pass(portion, .separable, reports(samples), size: size, of: writer)
+    }
+
+    /// Returns the reports of the tracks with samples in the current segment, and begins the next one. `samples` are the
+    /// locations of first samples by track id.
+    private func reports(_ samples: [Int: SegmentBoxes.FirstSample]) -> [AssetSegmentTrackReport] {
         let reports = tracks.enumerated().compactMap { index, track -> AssetSegmentTrackReport? in
             guard track.count > 0 else { return nil }
             func time(_ ticks: Int64) -> MediaTime {
@@ -124,12 +152,12 @@ final class SegmentOutput: @unchecked Sendable {
                     })
         }
         for index in tracks.indices { tracks[index].reset() }
-        try pass(portion, .separable, reports, of: writer)
+        return reports
     }
 
     /// Passes what the muxer wrote at the end, if a track without samples prevented it from writing the headers before.
     func passRest(of writer: AssetWriter) throws {
-        guard sink.count > 0 else { return }
+        guard profile.hasInitialization, sink.count > 0 else { return }
         let portion = sink.take()
         let size = SegmentBoxes.headerSize(of: portion.bytes)
         if !hasHeader {
@@ -142,15 +170,16 @@ final class SegmentOutput: @unchecked Sendable {
         try passSegment(of: writer)
     }
 
+    /// Passes a portion, or its first `size` bytes.
     private func pass(
         _ portion: consuming MemorySink.Portion, _ type: AssetSegmentType,
-        _ reports: [AssetSegmentTrackReport], of writer: AssetWriter
+        _ reports: [AssetSegmentTrackReport], size: Int? = nil, of writer: AssetWriter
     ) throws {
         // The delegate may have cancelled the writer.
         guard writer.status == .working else { return }
         let bytes = portion.release()
         guard let start = bytes.baseAddress else { return }
-        let data = Data(bytesNoCopy: start, count: bytes.count, deallocator: .free)
+        let data = Data(bytesNoCopy: start, count: size ?? bytes.count, deallocator: .free)
         try delegate?.assetWriter(
             writer, didOutputSegmentData: data, segmentType: type,
             segmentReport: AssetSegmentReport(segmentType: type, trackReports: reports))

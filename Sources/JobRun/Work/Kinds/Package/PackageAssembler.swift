@@ -51,7 +51,7 @@ struct PackageAssembler {
                 throw MediaError.internalError("a rendition without its file")
             }
             if isText(rendition) {
-                let text = try text(of: id, from: origins[index])
+                let text = try playable(text(of: id, from: origins[index]))
                 texts[index] = text
                 description = StreamingRendition(
                     id: id, kind: .subtitles(.init(fileSize: Int64(text.count))), codec: nil, timescale: 1000,
@@ -66,7 +66,7 @@ struct PackageAssembler {
         }
         try checkAlignment(of: renditions)
         var description = StreamingPackage(
-            formats: package.formats, files: package.files,
+            formats: package.formats, files: package.files, container: package.container,
             segmentDuration: package.segment, renditions: renditions,
             variants: package.variants,
             hasKeyframePlaylists: package.hasKeyframePlaylists)
@@ -190,10 +190,21 @@ struct PackageAssembler {
             defer { end = part.offset + part.length }
             return part.offset == end && part.length > 0
         }
-        let sizes = [rendition.initializationSize] + rendition.segments.map(\.size)
+        let header = rendition.initializationSize > 0 ? [rendition.initializationSize] : []
+        let sizes = header + rendition.segments.map(\.size)
         guard isInOrder, end <= file.size, parts.map(\.length) == sizes, let first = parts.first else {
             throw MediaError.internalError(
                 "\(parts.count) parts of a rendition with \(rendition.segments.count) segments")
+        }
+        guard package.container == .mp4 else {
+            guard package.files == .many else {
+                let whole = TemporaryFile.Part(offset: 0, length: end)
+                return try folder.add(layout.segment(0, of: rendition.id), [.part(file, whole)])
+            }
+            for (index, part) in parts.enumerated() {
+                try folder.add(layout.segment(index, of: rendition.id), [.part(file, part)])
+            }
+            return
         }
         guard package.files == .many else {
             let media = TemporaryFile.Part(offset: first.length, length: end - first.length)
@@ -215,7 +226,8 @@ struct PackageAssembler {
         try folder.add(layout.subtitles(of: id), [.bytes(text)])
         guard description.dividesSubtitles else { return }
         let ranges = self.ranges(of: description)
-        let divided = try WebVTTDocument(text).divided(into: ranges)
+        let divided = try WebVTTDocument(text).divided(
+            into: ranges, mediaTime: package.container.profile.timestampOffset)
         for (number, (range, text)) in zip(ranges, divided).enumerated() {
             try folder.add(layout.subtitleSegment(number, of: id), [.bytes(text)])
             description.renditions[index].segments.append(
@@ -248,16 +260,25 @@ struct PackageAssembler {
                 layout.thumbnails(sheet, of: rendition.id), of: sheet.fileSize, from: earlier)
         }
         guard package.files == .many else {
-            let index = try SegmentIndex(rendition).bytes
-            let sizes = [rendition.initializationSize, Int64(index.count)] + rendition.segments.map(\.size)
+            let index = package.container == .mp4 ? try SegmentIndex(rendition).bytes.count : 0
+            let sizes = [rendition.initializationSize, Int64(index)] + rendition.segments.map(\.size)
             let size = sizes.reduce(Int64(0)) { $0.adding(upToLimit: $1) }
-            return try folder.take(layout.initialization(of: rendition.id), of: size, from: earlier)
+            return try folder.take(layout.segment(0, of: rendition.id), of: size, from: earlier)
         }
-        try folder.take(
-            layout.initialization(of: rendition.id), of: rendition.initializationSize, from: earlier)
+        if package.container == .mp4 {
+            try folder.take(
+                layout.initialization(of: rendition.id), of: rendition.initializationSize, from: earlier)
+        }
         for (index, segment) in rendition.segments.enumerated() {
             try folder.take(layout.segment(index, of: rendition.id), of: segment.size, from: earlier)
         }
+    }
+
+    /// Returns subtitles with a timestamp map, if playlists refer to the whole text and segments have other timestamps.
+    private func playable(_ text: [UInt8]) throws -> [UInt8] {
+        let offset = package.container.profile.timestampOffset
+        let isDivided = StreamingPackage.dividesSubtitles(formats: package.formats, files: package.files)
+        return offset == .zero || isDivided ? text : try WebVTTDocument(text).mapped(to: offset)
     }
 
     /// Returns the WebVTT text of a subtitle rendition.

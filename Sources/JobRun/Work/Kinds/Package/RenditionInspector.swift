@@ -12,9 +12,37 @@ struct RenditionInspector {
     let tracks: [AssetTrack]
     let recorder: SegmentRecorder
 
-    /// Byte ranges of the initialization section and of the segments in the file.
+    private var container: SegmentContainer { SegmentContainer(rawValue: plan.container) ?? .mp4 }
+
+    /// Byte ranges of the initialization section, if there is one, and of the segments in the file.
     var parts: [TemporaryFile.Part] {
-        [TemporaryFile.Part(offset: 0, length: recorder.initialization)] + recorder.segments.map(\.part)
+        let segments = recorder.segments.map(\.part)
+        guard recorder.initialization > 0 else { return segments }
+        return [TemporaryFile.Part(offset: 0, length: recorder.initialization)] + segments
+    }
+
+    /// Number of bytes of a segment in which its first presentation time is.
+    private static let beginning = 3 * TransportSegment.packetSize
+
+    /// Reads the beginning of each segment of a transport stream: its tables, and the timestamp to which other renditions and
+    /// subtitles are aligned. Returns the first deviation from the plan; nil if there is none, and for mp4.
+    func problem() throws -> String? {
+        guard container == .ts else { return nil }
+        for (index, segment) in recorder.segments.enumerated() {
+            let bytes = try recorder.beginning(of: segment, size: Self.beginning)
+            guard let unit = bytes.withUnsafeBytes({ TransportSegment($0).firstUnit }) else {
+                return "segment \(index + 1) doesn't begin with the tables of a transport stream"
+            }
+            let start =
+                segment.report.firstVideoSample?.presentationTime ?? segment.report.earliestPresentationTime
+            let time = start + container.profile.timestampOffset
+            let ticks = time.ticks(in: TransportSegment.timestampUnit)
+            guard (ticks - unit.presentationTime) % TransportSegment.timestampPeriod == 0 else {
+                return
+                    "segment \(index + 1) begins with the timestamp \(unit.presentationTime) instead of \(ticks)"
+            }
+        }
+        return nil
     }
 
     /// Returns the description of the rendition.
@@ -56,8 +84,14 @@ struct RenditionInspector {
     private func hasClosedSegments(_ track: AssetTrack) throws -> Bool {
         guard let access = SegmentAccess(track.format.parameters) else { return false }
         return try recorder.segments.allSatisfy { segment in
-            try recorder.firstSample(of: segment, limit: Self.mostBytes).map(access.isClosed) ?? false
+            try firstSample(of: segment).map(access.isClosed) ?? false
         }
+    }
+
+    /// Returns the first video sample of a segment without the framing of the container; nil without one.
+    private func firstSample(of segment: SegmentRecorder.Segment) throws -> [UInt8]? {
+        guard let bytes = try recorder.firstSample(of: segment, limit: Self.mostBytes) else { return nil }
+        return container == .mp4 ? bytes : bytes.withUnsafeBytes { TransportSegment($0).unitContents }
     }
 
     /// Returns the frame rate that the plan predicts; for a variable one, the average.
@@ -80,9 +114,18 @@ struct RenditionInspector {
             return StreamingSegment(
                 start: shown, duration: max(.zero, end - shown), size: segment.part.length,
                 keyframe: segment.report.firstVideoSample.flatMap { sample in
-                    sample.isKeyframe
-                        ? ByteRange(offset: 0, length: Int64(sample.offset) + Int64(sample.length)) : nil
+                    sample.isKeyframe ? range(of: sample) : nil
                 })
+        }
+    }
+
+    /// Returns the bytes of a segment that players require for its first frame.
+    private func range(of sample: AssetSegmentSample) -> ByteRange {
+        let (offset, length) = (Int64(sample.offset), Int64(sample.length))
+        return switch container {
+        case .mp4: ByteRange(offset: 0, length: offset + length)
+        // The range excludes the tables (RFC 8216bis, 4.4.3.6).
+        case .ts: ByteRange(offset: offset, length: length)
         }
     }
 }

@@ -5,7 +5,8 @@ internal import Media
 internal import Publishing
 
 /// Writes the segments of a rendition into its file, one after another, and records their locations. The file is a
-/// fragmented mp4, which is verified as any other output, and later divided into the files of the package.
+/// fragmented mp4 or a transport stream, which is verified as any other output, and later divided into the files of the
+/// package.
 final class SegmentRecorder: AssetWriterDelegate, Sendable {
     /// A segment in the rendition's file.
     struct Segment {
@@ -27,7 +28,7 @@ final class SegmentRecorder: AssetWriterDelegate, Sendable {
     /// Segments that were written, in order.
     var segments: [Segment] { state.withLock { $0.segments } }
 
-    /// Size of the initialization section, which precedes the segments, in bytes.
+    /// Size of the initialization section, which precedes the segments, in bytes; 0 without one.
     var initialization: Int64 { state.withLock { $0.initialization } }
 
     /// Returns the first video sample of a segment; nil without one, or if it is larger than `limit` bytes.
@@ -38,6 +39,13 @@ final class SegmentRecorder: AssetWriterDelegate, Sendable {
         return try file.bytes(
             of: TemporaryFile.Part(
                 offset: segment.part.offset + Int64(sample.offset), length: Int64(sample.length)))
+    }
+
+    /// Returns the first bytes of a segment, at most `size`.
+    func beginning(of segment: Segment, size: Int) throws -> [UInt8] {
+        try file.bytes(
+            of: TemporaryFile.Part(
+                offset: segment.part.offset, length: min(Int64(size), segment.part.length)))
     }
 
     func assetWriter(
