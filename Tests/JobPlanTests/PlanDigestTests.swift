@@ -44,12 +44,12 @@ import Testing
             {
                 $0.input.requestedRange = TimeRange(start: .zero, duration: MediaTime(value: 9, timescale: 1))
             },
-            { $0.output.media?.askedTags = ["title"] }, { $0.output.location = .startOfFile("x.yaml") },
-            { $0.output.tracks[0].askedTags = ["language"] }, { $0.output.tracks[0].deviation = "d" },
+            { $0.output.media?.requestedTags = ["title"] }, { $0.output.location = .startOfFile("x.yaml") },
+            { $0.output.tracks[0].requestedTags = ["language"] }, { $0.output.tracks[0].deviation = "d" },
             { $0.output.tracks[0].fallbackReason = "it can't be copied" },
             { task in
                 var encoding = try task.encoding
-                encoding.askedColor = ["range"]
+                encoding.requestedColor = ["range"]
                 task.output.tracks[0].action = .encode(encoding)
             },
         ]

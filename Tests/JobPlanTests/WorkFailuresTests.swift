@@ -73,6 +73,29 @@ import Testing
         }
     }
 
+    /// The library's errors don't name keys of job files; the failures of jobs do.
+    @Test func errorsOfCopies_haveARemedyInTermsOfTheJobFile() {
+        let track = TrackReference.output(index: 2, .audio, id: 2)
+        let second = MediaTime(value: 1, timescale: 1)
+        for (error, remedy) in [
+            (MediaError.noTimes(track: track), "use `encode`, which determines the times by decoding"),
+            (.hiddenBetween(track: track, at: second), "use `encode`"),
+            (
+                .gap(track: track, container: "wav", from: .zero, to: second),
+                "use `encode`, which fills the gap with silence"
+            ),
+            (
+                .endsInsideGroup(track: track, container: "mkv", end: second),
+                "end the range at a keyframe, use mp4 or mov without `fragment`, or `encode`"
+            ),
+        ] as [(MediaError, String)] {
+            let text = "\(error)"
+            #expect(!text.contains("`"), "\(text)")
+            let failure = WorkFailures(plan: plan, task: .encode(input: 0)).failure(of: error)
+            #expect(failure.message.hasSuffix("\(text) (\(remedy))"), "\(failure.message)")
+        }
+    }
+
     @Test func errorOfAnImage_pointsAtTheImages() {
         #expect(
             line(of: .encoding(track: .part(.image), Self.failure), in: .produce(output: 1))

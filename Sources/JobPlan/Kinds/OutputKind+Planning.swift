@@ -46,8 +46,8 @@ extension OutputPlanner {
     mutating func finish(_ plan: inout OutputPlan, _ extent: PlannedExtent) {
         switch product {
         case .media: break
-        case .images(let images): plan.become(stills(images, of: plan.tracks, extent))
-        case .waveform(let waveform): drawn(waveform, as: &plan)
+        case .images(let images): plan.setImages(stills(images, of: plan.tracks, extent))
+        case .waveform(let waveform): setWaveform(waveform, of: &plan)
         }
     }
 }

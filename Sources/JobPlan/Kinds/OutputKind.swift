@@ -37,7 +37,7 @@ extension OutputPlan {
             tracks
         case expectations, ledger, expectedDuration, expectedSize, notes
         case images, waveform, check, package
-        case optimizesForNetwork, fragmentInterval, segmentation, metadata, askedTags, keepsFileTimes,
+        case optimizesForNetwork, fragmentInterval, segmentation, metadata, requestedTags, keepsFileTimes,
             chapters
         case covers, cover, attachments, sizeLimit, sizeLimitLocation
     }

@@ -31,7 +31,7 @@ extension JobPlan {
     }
 
     /// Adds an output. Outputs with equal inputs share the input.
-    mutating func add(_ output: OutputPlan, madeOf input: InputPlan) {
+    mutating func add(_ output: OutputPlan, from input: InputPlan) {
         var output = output
         if let known = inputs.firstIndex(of: input) {
             output.input = known
@@ -161,7 +161,7 @@ extension JobPlan {
 
     /// Maximum size of the encoders' two-pass statistics in bytes. They are written to the folder for pass statistics,
     /// not to the destination.
-    package var expectedNotes: Int64 { SizeEstimate.notes(of: outputs.flatMap(\.allTracks)) }
+    package var passStatisticsSize: Int64 { SizeEstimate.passStatistics(of: outputs.flatMap(\.allTracks)) }
 
     package var hasTwoPasses: Bool { outputs.contains(where: \.hasTwoPasses) }
 }

@@ -50,7 +50,7 @@ package struct SourceDescription: Codable, Hashable, Sendable {
     }
 
     /// Creates the predicted description of an output.
-    init(foretoldBy task: OutputTask) {
+    init(predictedBy task: OutputTask) {
         let plan = task.output
         container = plan.container
         fileSize = 0

@@ -52,8 +52,8 @@ extension BatchRunner {
                 "the estimated size of the output is \(PlanText.bytes(size)) for \(PlanText.time(output.expectedDuration)), but only \(PlanText.bytes(free)) are free at \(destination); `limit: { size }` overrides the estimate"
             }
         }
-        if let folder = policy.passStatisticsFolder, job.expectedNotes > 0 {
-            let size = job.expectedNotes
+        if let folder = policy.passStatisticsFolder, job.passStatisticsSize > 0 {
+            let size = job.passStatisticsSize
             add(size, at: folder + "/notes", to: &estimate) { free in
                 "the estimated size of the two-pass statistics is \(PlanText.bytes(size)), but only \(PlanText.bytes(free)) are free in \(folder)"
             }

@@ -112,25 +112,25 @@ public enum MediaError: TandemError {
         case .loudnessUnreachable(let target, let reached):
             "\(target) LUFS can't be reached within the true-peak limit; the maximum is \((reached * 10).rounded() / 10) LUFS"
         case .noTimes(let track):
-            "\(track): its packets have no presentation times, so they can't be copied; use `encode`, which determines the times by decoding"
+            "\(track): its packets have no presentation times, so they can't be copied"
         case .unorderedTimes(let track, let time):
-            "\(track)\(Self.at(time)): the source's decoding times go back (repeating edits, overlapping fragments, or equal times), which a copy can't represent; use `encode`"
+            "\(track)\(Self.at(time)): the source's decoding times go back (repeating edits, overlapping fragments, or equal times), which a copy can't represent"
         case .decodedLate(let track, let time, let delay):
-            "\(track)\(Self.at(time)): the packet's decoding time is \(delay) s after its presentation time, which no container can store; use `encode`"
+            "\(track)\(Self.at(time)): the packet's decoding time is \(delay) s after its presentation time, which no container can store"
         case .hiddenBetween(let track, let time):
-            "\(track)\(Self.at(time)): the source hides frames (edits or overlapping fragments), which a copy would present; use `encode`"
+            "\(track)\(Self.at(time)): the source hides frames (edits or overlapping fragments), which a copy would present"
         case .startsBetweenKeyFrames(let track, let container, let key, let start):
-            "\(track): a copy that begins at \(start) s requires the frames from the keyframe at \(key) s on, which \(container) can't hide; begin at a keyframe, use mp4 or mov without fragments, or encode"
+            "\(track): a copy that begins at \(start) s requires the frames from the keyframe at \(key) s on, which \(container) can't hide"
         case .endsInsideGroup(let track, let container, let end):
-            "\(track): frames before \(end) s refer to later ones, which \(container) can't hide; end the range at a keyframe, use mp4 or mov without fragments, or encode"
+            "\(track): frames before \(end) s refer to later ones, which \(container) can't hide"
         case .changedHeaders(let track, let time):
-            "\(track), \(time) s: its codec headers change within the file (files were joined), and a copy can hold only one set; use `encode`"
+            "\(track), \(time) s: its codec headers change within the file (files were joined), and a copy can hold only one set"
         case .lostPages(let track, let from, let to):
             "\(track): its audio from \(from) s to \(to) s is missing: pages of the Ogg stream are lost or damaged"
         case .joined(let track, let time, _):
             "\(track)\(Self.at(time)): files were joined: another file begins here, whose audio can't be read as the same track"
         case .gap(let track, let container, let from, let to):
-            "\(track): there is a gap from \(from) s to \(to) s, which \(container) can't represent; use `encode`, which fills the gap with silence"
+            "\(track): there is a gap from \(from) s to \(to) s, which \(container) can't represent"
         case .lostPackets(let track, let last, let next):
             "\(track): packet \(last) is followed by packet \(next): Tandem lost packets; please report this"
         case .noPackets(let track, let length):

@@ -119,7 +119,7 @@ import Testing
         let input = InputPlan(job: snippet.job, ResolvedInput(.file, .file(plan.source)), extent)
         let task = OutputTask(
             job: "one", file: "jobs.yaml", input: input, output: .media([plan], of: snippet))
-        return try #require(SourceDescription(foretoldBy: task).tracks.first)
+        return try #require(SourceDescription(predictedBy: task).tracks.first)
     }
 
     /// If a range starts within a frame, its first frame is shorter than the others, so the rate isn't constant.

@@ -81,7 +81,7 @@ import Testing
             inputs: [], outputs: [], scheduling: snippet.job.scheduling)
         plan.add(
             .media([.planned(.video())], of: snippet),
-            madeOf: InputPlan(job: snippet.job, ResolvedInput(.file, .file(.video())), PlannedExtent()))
+            from: InputPlan(job: snippet.job, ResolvedInput(.file, .file(.video())), PlannedExtent()))
         jobs.add(plan, at: JobOrder.Entry(file: 0, job: 0))
         let current = BatchPlan.UpToDateJob(
             id: "current", base: "current", file: file.path,

@@ -45,7 +45,7 @@ import Testing
         #expect(setting("rate control", encoding) == "crf 23 (default)")
         #expect(setting("size", encoding) == "1280x720 (source)")
         #expect(setting("frame_rate", encoding)?.hasPrefix("source timing") == true)
-        #expect(notes == [] && encoding.askedColor == [] && !encoding.hasTwoPasses)
+        #expect(notes == [] && encoding.requestedColor == [] && !encoding.hasTwoPasses)
     }
 
     /// A size with both sides is a bounding box into which the frame is scaled, with square pixels. A single side keeps
@@ -140,12 +140,12 @@ import Testing
         let (converted, _) = try decide(encode, of: .video { $0.color = .standard })
         #expect(
             converted.video?.color?.matrix == "smpte170m" && converted.encoder.color.matrix == "smpte170m")
-        #expect(converted.video?.color?.primaries == nil && converted.askedColor == ["matrix"])
+        #expect(converted.video?.color?.primaries == nil && converted.requestedColor == ["matrix"])
         let (written, _) = try decide(encode)
         #expect(written.video?.color == nil && written.encoder.color.matrix == "smpte170m")
         let (full, _) = try decide("codec: h264, color: { range: pc }", of: .video { $0.color = .standard })
         #expect(full.encoder.color.range == "pc" && full.video?.levels == "pc")
-        #expect(full.askedColor == ["range"])
+        #expect(full.requestedColor == ["range"])
     }
 
     /// Players derive a missing matrix from the frame size. If scaling would change the result, the matrix is declared.

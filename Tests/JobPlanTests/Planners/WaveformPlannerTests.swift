@@ -140,7 +140,7 @@ import Testing
     @Test func twoPassesWriteStatistics() {
         let once = encoded(Self.video, "libx264")
         let twice = encoded(Self.video, "libx264") { $0.hasTwoPasses = true }
-        #expect(SizeEstimate.notes(of: [once]) == 0)
-        #expect(SizeEstimate.notes(of: [twice]) == 250 * (200 + 2 * 80 * 45))
+        #expect(SizeEstimate.passStatistics(of: [once]) == 0)
+        #expect(SizeEstimate.passStatistics(of: [twice]) == 250 * (200 + 2 * 80 * 45))
     }
 }

@@ -125,7 +125,8 @@ final class FakeRecords: OutputRecords {
     private var package: OutputKind {
         .package(
             PackagePlan(
-                formats: [.hls], files: .many, segment: s(4), variants: [], hasKeyframePlaylists: false,
+                formats: [.hls], files: .many, container: .mp4, segment: s(4), variants: [],
+                hasKeyframePlaylists: false,
                 renditions: [], location: snippet.job.id.range))
     }
 

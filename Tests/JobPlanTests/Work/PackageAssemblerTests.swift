@@ -31,7 +31,7 @@ import Testing
     private func assembler(_ outputs: [OutputPlan], files: PackageFiles = .many) -> PackageAssembler {
         PackageAssembler(
             package: PackagePlan(
-                formats: [.hls], files: files, segment: s(4),
+                formats: [.hls], files: files, container: .mp4, segment: s(4),
                 variants: [StreamingVariant(video: outputs[0].id, audio: nil)], hasKeyframePlaylists: false,
                 renditions: outputs.map {
                     PackagePlan.Rendition(output: $0, language: "deu", title: "T", disposition: ["default"])

@@ -27,7 +27,7 @@ import Testing
     private func fileTag(_ key: String, _ planned: String, found: [MetadataEntry]) throws -> String? {
         let tags = [Self.tag(key, planned)]
         let asked = try comparison(
-            media: MediaPlan(metadata: tags, askedTags: [key.lowercased()]), metadata: found)
+            media: MediaPlan(metadata: tags, requestedTags: [key.lowercased()]), metadata: found)
         let kept = try comparison(media: MediaPlan(metadata: tags), metadata: found)
         #expect(asked.losses == [] && kept.problem == nil)
         #expect(asked.problem == kept.losses.first)
@@ -82,7 +82,7 @@ import Testing
                 "output track 0 doesn't contain the title `T`",
                 "output track 0 doesn't contain the handler_name `H`",
             ])
-        planned.askedTags = ["title"]
+        planned.requestedTags = ["title"]
         let asked = try comparison([planned], [plain])
         #expect(asked.problem == losses[1] && asked.losses == [losses[0], losses[2]])
     }
@@ -132,7 +132,7 @@ import Testing
                 .encoded(source, as: "h264", by: "libx264") {
                     $0.encoder.color = .hdr
                     change(&$0.encoder.color)
-                    $0.askedColor = asked
+                    $0.requestedColor = asked
                 })
         }
         let found = try AssetTrack.read(source)

@@ -55,7 +55,7 @@ extension ImagesSpec {
 
 extension OutputPlan {
     /// Turns the output into images of its only track; has no effect if the images couldn't be planned.
-    mutating func become(_ images: ImagesPlan?) {
+    mutating func setImages(_ images: ImagesPlan?) {
         guard let images else { return }
         kind = .images(images)
         destination = images.stills.first?.destination ?? destination

@@ -14,7 +14,7 @@ package struct MediaPlan: Hashable, Sendable {
     package var metadata: [MetadataEntry] = []
     /// Keys of the tags that the job sets, in lower case. If one of them is missing in the finished file, the job fails;
     /// a missing tag of the source is only a warning.
-    package var askedTags: [String] = []
+    package var requestedTags: [String] = []
     /// Whether the file receives the modification time of the source's.
     package var keepsFileTimes = false
     /// Chapters of the file.

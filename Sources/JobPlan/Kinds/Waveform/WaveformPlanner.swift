@@ -63,7 +63,7 @@ struct WaveformPlanner {
 }
 
 extension OutputPlanner {
-    mutating func drawn(_ spec: WaveformSpec, as plan: inout OutputPlan) {
+    mutating func setWaveform(_ spec: WaveformSpec, of plan: inout OutputPlan) {
         guard let track = plan.tracks.first, case .encode(var encoding) = track.action else { return }
         let planner = WaveformPlanner(spec: spec, track: track, encoder: encoding.encoder)
         guard let waveform = reasons.take(planner.decide()) else { return }

@@ -73,7 +73,7 @@ extension OutputPlan: Codable {
             fragmentInterval: try values.decodeIfPresent(MediaTime.self, forKey: .fragmentInterval),
             segmentation: try values.decodeIfPresent(SegmentationPlan.self, forKey: .segmentation),
             metadata: try values.decode([MetadataEntry].self, forKey: .metadata),
-            askedTags: try values.decode(Annotation<[String]>.self, forKey: .askedTags).wrappedValue,
+            requestedTags: try values.decode(Annotation<[String]>.self, forKey: .requestedTags).wrappedValue,
             keepsFileTimes: try values.decode(Bool.self, forKey: .keepsFileTimes),
             chapters: try values.decode([AssetChapter].self, forKey: .chapters),
             covers: try values.decode([Int].self, forKey: .covers),
@@ -91,7 +91,7 @@ extension OutputPlan: Codable {
         try values.encodeIfPresent(media.fragmentInterval, forKey: .fragmentInterval)
         try values.encodeIfPresent(media.segmentation, forKey: .segmentation)
         try values.encode(media.metadata, forKey: .metadata)
-        try values.encode(Annotation(wrappedValue: media.askedTags), forKey: .askedTags)
+        try values.encode(Annotation(wrappedValue: media.requestedTags), forKey: .requestedTags)
         try values.encode(media.keepsFileTimes, forKey: .keepsFileTimes)
         try values.encode(media.chapters, forKey: .chapters)
         try values.encode(media.covers, forKey: .covers)

@@ -53,7 +53,7 @@ package struct TrackPlan: Codable, Hashable, Sendable {
         @Annotation package var settings: [Setting]
         /// Keys of the encoder's color that the job sets: `primaries`, `transfer`, `matrix`, `range`. If one of them
         /// is missing in the finished file, the job fails; a missing value of the source is only a warning.
-        @Annotation package var askedColor: [String] = []
+        @Annotation package var requestedColor: [String] = []
 
         /// Sets the bit rate of the encoder, also in the settings that are displayed.
         mutating func take(bitRate: Int64) {
@@ -113,7 +113,7 @@ package struct TrackPlan: Codable, Hashable, Sendable {
     /// Tags of the output's track.
     package var metadata: [MetadataEntry]
     /// Keys of the tags that the rule sets, in lower case.
-    @Annotation package var askedTags: [String] = []
+    @Annotation package var requestedTags: [String] = []
     /// Dispositions by libavformat's names, such as `default`.
     package var disposition: [String]
     /// Types of side data that are kept.

@@ -45,7 +45,7 @@ struct InputResolver {
                 return catalog.file(path, asset.timing, at: id.range, into: &sink)
             case .planned(let task):
                 guard let path = task.output.destination else { break }
-                return ResolvedInput(.job(id: instance, path: path), SourceDescription(foretoldBy: task))
+                return ResolvedInput(.job(id: instance, path: path), SourceDescription(predictedBy: task))
             case nil: break
             }
             sink.error(

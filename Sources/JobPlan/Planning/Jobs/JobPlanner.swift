@@ -52,7 +52,7 @@ struct JobPlanner {
             sink.add(decision.reasons.diagnostics)
             guard var planned = decision.value else { continue }
             planned.output.notes = (input.composed?.notes ?? []) + planned.output.notes
-            plan.add(planned.output, madeOf: planned.input)
+            plan.add(planned.output, from: planned.input)
             // The expectations of a check are evaluated while its source is read.
             guard let destination else { continue }
             let task = OutputTask(

@@ -11,7 +11,7 @@ struct ExpectationForecast {
 
     init(_ task: OutputTask) {
         self.task = task
-        output = SourceDescription(foretoldBy: task)
+        output = SourceDescription(predictedBy: task)
     }
 
     /// Reports an error for each expectation that can't be met, at its location.

@@ -125,7 +125,7 @@ struct OutputPlanner {
         let media = MediaPlan(
             optimizesForNetwork: output.media.optimizeForNetwork?.value ?? false,
             fragmentInterval: output.media.fragmentInterval?.value, metadata: metadata,
-            askedTags: output.media.metadata.set.map { $0.key.value.lowercased() },
+            requestedTags: output.media.metadata.set.map { $0.key.value.lowercased() },
             keepsFileTimes: output.media.metadata.fileTimes != nil, chapters: chapters, covers: covers,
             cover: cover, attachments: attachments, sizeLimit: output.media.sizeLimit?.value,
             sizeLimitLocation: output.media.sizeLimit?.range)

@@ -27,7 +27,7 @@ enum SizeEstimate {
     /// Returns the maximum size of the statistics that encoders write for a second pass: a line for each frame, and two
     /// bytes for each of its macroblocks. Measured at 1280x720: 4.2 kB a frame for x264, 3.4 kB for x265. Other
     /// encoders keep their statistics in memory.
-    static func notes(of tracks: [TrackPlan]) -> Int64 {
+    static func passStatistics(of tracks: [TrackPlan]) -> Int64 {
         tracks.reduce(0) { sum, track in
             guard case .encode(let encoding) = track.action, encoding.hasTwoPasses,
                 encoding.encoder.model?.keepsStatisticsInFile == true

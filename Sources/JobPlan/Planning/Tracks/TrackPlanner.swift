@@ -42,7 +42,7 @@ struct TrackPlanner {
             expected: expected,
             transform: track.mediaType == .subtitle ? nil : treatment.transform,
             location: rule.range,
-            metadata: tags.entries, askedTags: tags.requested, disposition: tags.disposition,
+            metadata: tags.entries, requestedTags: tags.requested, disposition: tags.disposition,
             sideData: sideData(of: track, action, &reasons), fallbackReason: treatment.fallbackReason)
         account(for: plan, at: position, &reasons)
         return Decision(plan, reasons)

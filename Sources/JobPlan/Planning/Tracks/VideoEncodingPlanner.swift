@@ -103,10 +103,10 @@ struct VideoEncodingPlanner {
         video.frameRate = spec.frameRate?.value
         return TrackPlan.Encoding(
             codec: codec.name, encoder: configuration, video: video, audio: nil, loudness: nil,
-            hasTwoPasses: spec.passes?.value == 2, settings: settings, askedColor: askedColor)
+            hasTwoPasses: spec.passes?.value == 2, settings: settings, requestedColor: requestedColor)
     }
 
-    private var askedColor: [String] {
+    private var requestedColor: [String] {
         let color = spec.color
         return [
             color?.primaries == nil ? nil : "primaries", color?.transfer == nil ? nil : "transfer",

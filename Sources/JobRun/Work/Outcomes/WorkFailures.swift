@@ -24,11 +24,22 @@ struct WorkFailures {
     /// Returns the remedy for an error in parentheses; empty if there is none.
     private func remedy(for error: any Error) -> String {
         switch (error as? MediaError)?.withoutSource {
-        case .damaged?, .truncated?, .lostPages?, .joined(_, _, isSkippable: true)?: break
-        case .reading(_, _, let error)? where error.isInvalidData: break
+        case .damaged?, .truncated?, .lostPages?, .joined(_, _, isSkippable: true)?: return skipRemedy
+        case .reading(_, _, let error)? where error.isInvalidData: return skipRemedy
+        case .noTimes?: return " (use `encode`, which determines the times by decoding)"
+        case .unorderedTimes?, .decodedLate?, .hiddenBetween?, .changedHeaders?: return " (use `encode`)"
+        case .gap?: return " (use `encode`, which fills the gap with silence)"
+        case .startsBetweenKeyFrames?:
+            return " (begin the range at a keyframe, use mp4 or mov without `fragment`, or `encode`)"
+        case .endsInsideGroup?:
+            return " (end the range at a keyframe, use mp4 or mov without `fragment`, or `encode`)"
         default: return ""
         }
-        return plan.inputs.contains { $0.damagePolicy == .fail }
+    }
+
+    /// The remedy for damaged data, unless it is skipped already.
+    private var skipRemedy: String {
+        plan.inputs.contains { $0.damagePolicy == .fail }
             ? " (use `on_damage: skip` to skip and count damaged data)" : ""
     }
 

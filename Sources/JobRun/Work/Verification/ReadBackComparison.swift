@@ -41,7 +41,7 @@ struct ReadBackComparison {
             }
             if case .encode(let encoding) = planned.action {
                 losses += missingColor(encoding, tracks[index]).filter {
-                    !encoding.askedColor.contains($0.key)
+                    !encoding.requestedColor.contains($0.key)
                 }
                 .map { "output track \(index) \(Self.missingTagText($0))" }
             }
@@ -59,12 +59,12 @@ struct ReadBackComparison {
 
     /// Returns whether the job file sets a tag of the output.
     private func isRequested(_ entry: MetadataEntry) -> Bool {
-        media.askedTags.contains(entry.key.lowercased())
+        media.requestedTags.contains(entry.key.lowercased())
     }
 
     /// Returns whether the job file sets a tag of the track.
     private func isRequested(_ key: String, of track: TrackPlan) -> Bool {
-        track.askedTags.contains(key.lowercased())
+        track.requestedTags.contains(key.lowercased())
     }
 
     private static func missingTagText(_ entry: MetadataEntry) -> String {
@@ -90,7 +90,7 @@ struct ReadBackComparison {
                 return "is \(actual.width)x\(actual.height) instead of \(requested.width)x\(requested.height)"
             }
             if let missing = missingColor(encoding, track).first(where: {
-                encoding.askedColor.contains($0.key)
+                encoding.requestedColor.contains($0.key)
             }) {
                 return Self.missingTagText(missing)
             }
