@@ -24,14 +24,7 @@ enum ContainerCheck {
             check(
                 rule.action, of: rule.mediaType, in: located, segments: output.segmentContainer, into: &sink)
             checkTags(of: rule, in: located, into: &sink)
-            if rule.mediaType == .data, case .matching(let criteria) = rule.selection.value,
-                let codec = criteria.codec, !container.model.dataCodecs.contains(codec)
-            {
-                sink.error(
-                    .containerCodec, "\(container.name) can't store \(codec)", at: rule.selection.range,
-                    notes: [Diagnostic.Note("the container is determined here", at: located.range)],
-                    help: "supported data codecs: \(container.model.dataCodecs.joined(separator: ", "))")
-            }
+            checkDataCodecs(of: rule, in: located, into: &sink)
         }
         // Rules whose media type the container doesn't support are already reported.
         let rules = output.tracks.filter { container.mediaTypes.contains($0.mediaType) }
@@ -89,6 +82,22 @@ enum ContainerCheck {
                             : "supported tags: \(keys.subtracting(["encoder"]).sorted().joined(separator: ", "))")
                 )
             }
+        }
+    }
+
+    private static func checkDataCodecs(
+        of rule: TrackRule, in located: Located<ContainerType>, into sink: inout DiagnosticSink
+    ) {
+        guard rule.mediaType == .data else { return }
+        let container = located.value
+        for entry in rule.selection.entries {
+            guard case .matching(let criteria) = entry.value, let codec = criteria.codec,
+                !container.model.dataCodecs.contains(codec)
+            else { continue }
+            sink.error(
+                .containerCodec, "\(container.name) can't store \(codec)", at: entry.range,
+                notes: [Diagnostic.Note("the container is determined here", at: located.range)],
+                help: "supported data codecs: \(container.model.dataCodecs.joined(separator: ", "))")
         }
     }
 

@@ -126,11 +126,13 @@ struct CompositionDecoder {
         if node.text == "all" {
             reader.sink.error(
                 .invalidValue,
-                "`all` is not allowed here; expected `first`, `none`, an index or a mapping",
+                "`all` is not allowed here; expected `first`, `none`, an index, a mapping, or a list",
                 at: node.range)
             return .automatic
         }
-        return SelectionDecoder(reader: reader).selection(node, of: type).map { .track($0) } ?? .automatic
+        return SelectionDecoder(reader: reader).selection(node, of: type, allowsAll: mayBeAll).map {
+            .track($0)
+        } ?? .automatic
     }
 
     // MARK: Layers and audio

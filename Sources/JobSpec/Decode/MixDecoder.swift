@@ -4,7 +4,7 @@ internal import YAMLDocument
 struct MixDecoder {
     let reader: NodeReader
     /// Function that decodes a selection of tracks.
-    let selection: (YAMLNode) -> Located<TrackSelection>?
+    let selection: (YAMLNode) -> TrackSelection?
 
     /// Returns the mix; nil for `mix: false`, or after an error is reported.
     func mix(_ entry: YAMLNode.Entry) -> MixSpec? {

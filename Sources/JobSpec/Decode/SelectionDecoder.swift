@@ -14,28 +14,100 @@ struct SelectionDecoder {
         }
     }
 
-    /// Returns the selection; nil after an error is reported.
-    func selection(_ node: YAMLNode, of type: MediaType) -> Located<TrackSelection>? {
+    /// Returns the selection; nil after an error is reported. `allowsAll`: whether an entry of a list may select
+    /// several tracks.
+    func selection(_ node: YAMLNode, of type: MediaType, allowsAll: Bool = true) -> TrackSelection? {
+        guard case .sequence(let items) = node.content else {
+            return entry(node, of: type, as: .whole).map { TrackSelection($0.value, at: $0.range) }
+        }
+        if items.isEmpty {
+            reader.sink.error(
+                .missingKey, "the list of selections is empty; expected at least one entry", at: node.range)
+            return nil
+        }
+        guard items.count <= Language.maxSelections else {
+            reader.sink.error(
+                .yamlLimit, "the list has more than \(Language.maxSelections) selections", at: node.range)
+            return nil
+        }
+        let entries = items.compactMap { entry($0, of: type, as: allowsAll ? .list : .listOfSingle) }
+        guard entries.count == items.count else { return nil }
+        // Values that aren't known yet can't be compared.
+        guard items.contains(where: Self.hasDeferredValue) || areReachable(entries, of: type) else {
+            return nil
+        }
+        return TrackSelection(list: entries, at: node.range)
+    }
+
+    private static func hasDeferredValue(_ node: YAMLNode) -> Bool {
+        switch node.content {
+        case .scalar: node.isDeferred
+        case .sequence(let items): items.contains(where: hasDeferredValue)
+        case .mapping(let entries): entries.contains { hasDeferredValue($0.value) }
+        }
+    }
+
+    /// Returns whether each entry of a list can be used, and reports those that can't.
+    private func areReachable(_ entries: [Located<TrackSelection.Entry>], of type: MediaType) -> Bool {
+        var areReachable = true
+        for (index, entry) in entries.enumerated() {
+            guard
+                let earlier = entries[..<index].first(where: { $0.value.covers(entry.value, of: type) })
+            else { continue }
+            areReachable = false
+            reader.sink.error(
+                .invalidValue,
+                "the entry `\(entry.value.text)` is never used: `\(earlier.value.text)` precedes it, and matches whenever it does",
+                at: entry.range,
+                notes: [Diagnostic.Note("`\(earlier.value.text)` is here", at: earlier.range)],
+                help: "remove the entry, or move it before `\(earlier.value.text)`")
+        }
+        return areReachable
+    }
+
+    /// The position of an entry, which determines the allowed values.
+    private enum Position {
+        /// The whole selection.
+        case whole
+        /// A list of alternatives.
+        case list
+        /// A list of alternatives, each of which selects one track.
+        case listOfSingle
+
+        /// The entry in messages.
+        var noun: String { self == .whole ? "a selection" : "an entry of a selection" }
+
+        /// The values that are allowed.
+        var expected: String {
+            switch self {
+            case .whole: "`first`, `all`, an index from 0, a mapping, or a list of these"
+            case .list: "`first`, `all`, an index from 0, or a mapping"
+            case .listOfSingle: "`first`, an index from 0, or a mapping"
+            }
+        }
+    }
+
+    private func entry(
+        _ node: YAMLNode, of type: MediaType, as position: Position
+    ) -> Located<TrackSelection.Entry>? {
         if node.text != nil, !node.isNull {
-            guard let text = reader.text(node, "a selection") else { return nil }
+            guard let text = reader.text(node, position.noun) else { return nil }
             if text.value == "first" { return Located(.first, at: node.range) }
-            if text.value == "all" { return Located(.all, at: node.range) }
+            if text.value == "all", position != .listOfSingle { return Located(.all, at: node.range) }
             if let index = Language.trackIndex.parse(text.value) {
                 return Located(.matching(TrackCriteria(index: index)), at: node.range)
             }
             reader.sink.error(
-                .invalidValue,
-                "a selection can't be `\(text.value)`; expected `first`, `all`, an index from 0, or a mapping",
+                .invalidValue, "\(position.noun) can't be `\(text.value)`; expected \(position.expected)",
                 at: node.range,
-                help: Self.help(text.value) ?? Suggestion.help(for: text.value, among: ["first", "all"]))
+                help: Self.help(text.value, position)
+                    ?? Suggestion.help(
+                        for: text.value, among: position == .listOfSingle ? ["first"] : ["first", "all"]))
             return nil
         }
         if case .sequence = node.content {
             reader.sink.error(
-                .wrongType,
-                "a selection can't be a list; expected `first`, `all`, an index from 0, or a mapping",
-                at: node.range,
-                help: "write a rule for each track, or select by a property: `{ language: eng }`")
+                .wrongType, "\(position.noun) can't be a list; expected \(position.expected)", at: node.range)
             return nil
         }
         guard let fields = reader.fields(node, as: Language.selection) else { return nil }
@@ -59,8 +131,11 @@ struct SelectionDecoder {
     }
 
     /// Returns help for a selection in the syntax of another tool; nil for other words.
-    private static func help(_ text: String) -> String? {
-        if text == "none" { return "omit the rule; tracks without a rule are dropped" }
+    private static func help(_ text: String, _ position: Position) -> String? {
+        if text == "none" {
+            return position == .whole ? "omit the rule; tracks without a rule are dropped" : nil
+        }
+        if text == "all" { return nil }
         // FFmpeg's stream specifiers, such as `a:0` and `0:v:1`.
         if text.contains(":"), let last = text.split(separator: ":").last, let index = Int(last), index >= 0 {
             return "the index counts the tracks of the rule's kind; did you mean `\(index)`?"

@@ -30,7 +30,7 @@ extension Language {
 
     /// The selection of one track of a clip, or of none.
     static let oneTrack = ValueType.oneOf([
-        .word(["first", "none"]), .scalar(trackIndex), .mapping(selection),
+        .word(["first", "none"]), .scalar(trackIndex), .mapping(selection), singleSelections,
     ])
 
     private static let shaping = [
@@ -51,7 +51,9 @@ extension Language {
             KeyInfo("audio", oneTrack, "The audio track; `none` is silence.", default: "first"),
             KeyInfo(
                 "subtitle",
-                .oneOf([.word(["first", "all", "none"]), .scalar(trackIndex), .mapping(selection)]),
+                .oneOf([
+                    .word(["first", "all", "none"]), .scalar(trackIndex), .mapping(selection), selections,
+                ]),
                 "The subtitle tracks to keep, as text; tracks of the same language are joined.",
                 default: "all"),
             KeyInfo(
@@ -120,8 +122,7 @@ extension Language {
                 required: true
             ),
             KeyInfo(
-                "track", .oneOf([.word(["first"]), .scalar(trackIndex), .mapping(selection)]),
-                "The subtitle track.",
+                "track", selectOne, "The subtitle track.",
                 default: "first"),
             KeyInfo(
                 "font", .string(mayBeEmpty: false),

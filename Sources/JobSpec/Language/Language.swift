@@ -118,12 +118,29 @@ package enum Language {
         alternatives: [
             .atLeastOne(["index", "id", "language", "codec", "disposition", "characteristic", "title"])
         ])
-    static let select = ValueType.oneOf([.word(["first", "all"]), .scalar(trackIndex), .mapping(selection)])
+    /// The maximum number of alternatives of a selection.
+    static let maxSelections = 32
+    /// Tracks, or alternatives of which the first that matches is used.
+    static let select = ValueType.oneOf([
+        .word(["first", "all"]), .scalar(trackIndex), .mapping(selection), selections,
+    ])
+    /// One track, or alternatives that select one.
+    static let selectOne = ValueType.oneOf([
+        .word(["first"]), .scalar(trackIndex), .mapping(selection), singleSelections,
+    ])
+    /// Alternatives that may select several tracks.
+    static let selections = ValueType.list(
+        .oneOf([.word(["first", "all"]), .scalar(trackIndex), .mapping(selection)]), atMost: maxSelections)
+    /// Alternatives that select one track.
+    static let singleSelections = ValueType.list(
+        .oneOf([.word(["first"]), .scalar(trackIndex), .mapping(selection)]), atMost: maxSelections)
 
     static let videoTrack = MappingType(
         "videoTrack", "a video track rule", "A rule for video tracks.",
         keys: [
-            KeyInfo("video", select, "The tracks to select.", required: true),
+            KeyInfo(
+                "video", select, "The tracks to select; with a list, by the first entry that matches.",
+                required: true),
             KeyInfo(
                 "encode", .oneOf([.identifier, .mapping(videoEncode)]),
                 "Decode and re-encode; a name stands for named settings. With `copy`: settings for the sections that can't be copied."
@@ -133,7 +150,9 @@ package enum Language {
     static let audioTrack = MappingType(
         "audioTrack", "an audio track rule", "A rule for audio tracks.",
         keys: [
-            KeyInfo("audio", select, "The tracks to select.", required: true),
+            KeyInfo(
+                "audio", select, "The tracks to select; with a list, by the first entry that matches.",
+                required: true),
             KeyInfo(
                 "encode", .oneOf([.identifier, .mapping(audioEncode)]),
                 "Decode and re-encode; a name stands for named settings. With `copy`: settings for the sections that can't be copied."
@@ -162,7 +181,9 @@ package enum Language {
     static let subtitleTrack = MappingType(
         "subtitleTrack", "a subtitle track rule", "A rule for subtitle tracks.",
         keys: [
-            KeyInfo("subtitle", select, "The tracks to select.", required: true),
+            KeyInfo(
+                "subtitle", select, "The tracks to select; with a list, by the first entry that matches.",
+                required: true),
             KeyInfo(
                 "encode", .mapping(subtitleEncode),
                 "Convert to another text format. With `copy`: the format of tracks that can't be copied."),
@@ -178,7 +199,10 @@ package enum Language {
     static let attachmentTrack = MappingType(
         "attachmentTrack", "an attachment rule", "A rule for attached files, such as fonts.",
         keys: [
-            KeyInfo("attachment", select, "The attachments to copy.", required: true),
+            KeyInfo(
+                "attachment", select,
+                "The attachments to copy; with a list, by the first entry that matches.",
+                required: true),
             KeyInfo("copy", .onlyTrue, "Copy without changes.", required: true),
             KeyInfo("optional", .boolean, "A selection without a match is not an error.", default: "false"),
         ])
@@ -186,7 +210,9 @@ package enum Language {
         "dataTrack", "a data track rule",
         "A rule for data tracks, such as a camera's telemetry; timecode and chapters are kept without a rule.",
         keys: [
-            KeyInfo("data", select, "The tracks to select.", required: true),
+            KeyInfo(
+                "data", select, "The tracks to select; with a list, by the first entry that matches.",
+                required: true),
             KeyInfo("copy", .onlyTrue, "Copy without changes.", required: true),
         ] + trackKeys)
     private static let trackKeys = [

@@ -213,8 +213,20 @@ package enum ReferenceGenerator {
             case .any: "keys, each with \(describe(value))"
             }
         case .list(let element, _, _): "a list of \(describe(element))"
-        case .oneOf(let types): types.map(describe).joined(separator: " or ")
+        case .oneOf(let types): describe(types)
         }
+    }
+
+    /// Returns the description of a choice. A list of the choice's other types is "a list of these".
+    private static func describe(_ types: [ValueType]) -> String {
+        let values = types.filter { if case .list = $0 { false } else { true } }
+        let names = values.map(describe).joined(separator: " or ")
+        return types.map { type in
+            guard values.count > 1, case .list(let element, _, _) = type, describe(element) == names else {
+                return describe(type)
+            }
+            return "a list of these"
+        }.joined(separator: " or ")
     }
 
     private static func describe(_ form: ScalarForm) -> String {

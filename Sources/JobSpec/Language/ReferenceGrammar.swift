@@ -70,6 +70,11 @@ enum ReferenceGrammar {
         `first` selects the first track of the kind, a number the track at that index from 0, `all` every track. A mapping selects the tracks of which
         all its properties match. Covers are not video tracks, and a track of an unknown format is selected only by its index. A selection
         without a match is an error unless the rule is `optional`; two rules may select the same track.
+
+        A list selects by the first of its entries that matches a track: `audio: [ { language: fra }, { language: eng }, first ]` selects all French tracks,
+        or without one all English tracks, or the first track. The entries are in order of preference; the list doesn't combine them. An entry after
+        `first` or `all`, or after one that matches the same tracks, is an error, because it is never used. The plan notes the entry that matches.
+
         The output's tracks are in the order of the rules; the tracks of one rule are in the source's order.
 
         ## Precedence

@@ -11,7 +11,12 @@ package struct CompositionSpec: Sendable {
         /// No track.
         case none
         /// The selected track; an error if no track matches.
-        case track(Located<TrackSelection>)
+        case track(TrackSelection)
+
+        /// The alternatives of the selection, as in `TrackSelection`; empty if there are none.
+        package var alternatives: String {
+            if case .track(let selection) = self { selection.alternatives } else { "" }
+        }
     }
 
     /// A factor over time, in billionths.

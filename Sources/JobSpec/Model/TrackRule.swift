@@ -2,16 +2,66 @@ package import Diagnostics
 package import LibAV
 package import Media
 
-/// The tracks of a kind that a rule selects.
-package enum TrackSelection: Hashable, Sendable {
-    /// The first track whose format is known.
-    case first
-    /// All tracks whose format is known.
-    case all
-    /// All tracks that meet the criteria.
-    case matching(TrackCriteria)
-    /// The tracks with these indices in the file, for the library's API.
-    case indices([Int])
+/// The selection of tracks of a kind: those of the first entry that matches at least one track.
+package struct TrackSelection: Equatable, Sendable {
+    /// A selection without alternatives.
+    package enum Entry: Hashable, Sendable {
+        /// The first track whose format is known.
+        case first
+        /// All tracks whose format is known.
+        case all
+        /// All tracks that meet the criteria.
+        case matching(TrackCriteria)
+        /// The tracks with these indices in the file, for the library's API.
+        case indices([Int])
+    }
+    /// The entries in order of preference; at least one.
+    package let entries: [Located<Entry>]
+    /// The selection's location in the job file.
+    package let range: SourceRange
+
+    /// Creates a selection without alternatives.
+    package init(_ entry: Entry, at range: SourceRange) {
+        entries = [Located(entry, at: range)]
+        self.range = range
+    }
+
+    /// Creates a selection from the entries of a list, which has at least one.
+    init(list entries: [Located<Entry>], at range: SourceRange) {
+        self.entries = entries
+        self.range = range
+    }
+
+    /// The entries of a list with a leading space, such as " `language: fra` or `first`", for messages about a
+    /// selection that matches nothing; empty for a selection without alternatives.
+    package var alternatives: String {
+        guard entries.count > 1, let last = entries.last else { return "" }
+        let others = entries.dropLast().map { "`\($0.value.text)`" }.joined(separator: ", ")
+        return " \(others) or `\(last.value.text)`"
+    }
+}
+
+extension TrackSelection.Entry {
+    /// The entry as in a job file, without braces: `first`, `2`, `language: eng`.
+    package var text: String {
+        switch self {
+        case .first: "first"
+        case .all: "all"
+        case .matching(let criteria): criteria.text
+        case .indices(let indices): indices.map { "\($0)" }.joined(separator: ", ")
+        }
+    }
+
+    /// Returns whether the entry matches at least one track of every source of which `other` matches one.
+    func covers(_ other: Self, of type: MediaType) -> Bool {
+        switch (self, other) {
+        case (.first, _), (.all, _): true
+        case (.matching(let criteria), .matching(let others)): criteria.covers(others, of: type)
+        case (.matching(let criteria), .first), (.matching(let criteria), .all):
+            criteria.covers(TrackCriteria(), of: type)
+        default: self == other
+        }
+    }
 }
 
 /// Criteria for tracks, all of which must be met; nil matches any value.
@@ -28,6 +78,48 @@ package struct TrackCriteria: Hashable, Sendable {
     /// Media characteristic: `visual`, `audible` or `legible`.
     package var characteristic: String?
     package var title: String?
+
+    /// Whether the criteria identify a track by a number. Only these match tracks of an unknown format.
+    package var isNumbered: Bool { index != nil || id != nil }
+
+    /// Returns the media characteristic of a type's tracks; nil for types without one.
+    package static func characteristic(of type: MediaType) -> String? {
+        switch type {
+        case .video: "visual"
+        case .audio: "audible"
+        case .subtitle: "legible"
+        default: nil
+        }
+    }
+
+    /// The criteria as in a job file, without braces; an index alone as its number.
+    fileprivate var text: String {
+        var parts: [String] = []
+        if let id { parts.append("id: \(id)") }
+        if let language { parts.append("language: \(language)") }
+        if let codec { parts.append("codec: \(codec)") }
+        if disposition.count == 1 { parts.append("disposition: \(disposition[0])") }
+        if disposition.count > 1 {
+            parts.append("disposition: [\(disposition.joined(separator: ", "))]")
+        }
+        if let characteristic { parts.append("characteristic: \(characteristic)") }
+        if let title { parts.append("title: \(title)") }
+        if let index { parts.insert(parts.isEmpty ? "\(index)" : "index: \(index)", at: 0) }
+        return parts.joined(separator: ", ")
+    }
+
+    /// Returns whether every track that meets `other` also meets these criteria.
+    fileprivate func covers(_ other: TrackCriteria, of type: MediaType) -> Bool {
+        func includes<Value: Equatable>(_ own: Value?, _ others: Value?) -> Bool {
+            own == nil || own == others
+        }
+        return (isNumbered || !other.isNumbered) && includes(index, other.index) && includes(id, other.id)
+            && includes(language.map(LanguageCode.canonical), other.language.map(LanguageCode.canonical))
+            && includes(codec, other.codec) && Set(disposition).isSubset(of: other.disposition)
+            && (characteristic == Self.characteristic(of: type)
+                || includes(characteristic, other.characteristic))
+            && includes(title, other.title)
+    }
 }
 
 /// FFmpeg's names of the dispositions of tracks.
@@ -120,7 +212,7 @@ package struct TrackRule: Sendable {
         }
     }
     package var mediaType: MediaType
-    package var selection: Located<TrackSelection>
+    package var selection: TrackSelection
     package var action: Action
     /// The mix that combines the selected tracks into one; nil for separate tracks.
     package var mix: MixSpec?
@@ -149,7 +241,7 @@ extension TrackRule {
     /// Creates a rule that re-encodes the first video track.
     init(video spec: VideoEncodeSpec, at location: SourceRange) {
         self.init(
-            mediaType: .video, selection: Located(.first, at: location), action: .encodeVideo(spec),
+            mediaType: .video, selection: TrackSelection(.first, at: location), action: .encodeVideo(spec),
             isOptional: false, metadata: [], range: location)
     }
 }
@@ -163,7 +255,7 @@ package struct MixSpec: Sendable {
 
     /// Tracks of a mix with the same volume.
     package struct Input: Sendable {
-        package var selection: Located<TrackSelection>
+        package var selection: TrackSelection
         /// Volume in thousandths. `at` is a time of the output; nil for a constant volume.
         package var points: [(at: Located<TimeExpression>?, thousandths: Int)]
     }

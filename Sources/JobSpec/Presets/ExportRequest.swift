@@ -87,7 +87,7 @@ package struct ExportRequest: Sendable {
             tracks = audioMix?.inputs.map(\.track) ?? []
         default: return rule
         }
-        rule.selection = Located(.indices(tracks), at: rule.selection.range)
+        rule.selection = TrackSelection(.indices(tracks), at: rule.selection.range)
         rule.isOptional = false
         return rule
     }

@@ -260,6 +260,52 @@ import Testing
     }
 
     /// Tracks that aren't used are listed: text subtitles are kept, styles and image subtitles are dropped.
+    @Test func clipsLayersAndAudioItems_mayHaveAlternatives() throws {
+        let (decision, findings) = try decide(
+            """
+            { sequence: [ a.mp4, { asset: b.mp4, video: [ { codec: hevc }, first ], audio: [ 0 ] }, \
+            { asset: text.mkv, subtitle: [ { language: fra }, { codec: ass } ] } ], \
+            layers: [ { asset: a.mp4, video: [ 1, 0 ] }, { subtitle: text.mkv, track: [ { codec: srt }, first ] } ], \
+            audio: [ { asset: sound.wav, audio: [ { language: eng }, { codec: pcm_s16le } ] } ] }
+            """)
+        #expect(findings == [])
+        #expect(
+            decision.reasons.notes == [
+                "clip 1: video track 0 is selected by `first`, entry 2 of 2",
+                "clip 2: subtitle track 1 is selected by `codec: ass`, entry 2 of 2",
+                "an audio item: audio track 0 is selected by `codec: pcm_s16le`, entry 2 of 2",
+                "a layer: video track 0 is selected by `0`, entry 2 of 2",
+                "a layer: subtitle track 1 is selected by `first`, entry 2 of 2",
+            ])
+    }
+
+    /// The message of a selection that matches nothing lists its alternatives.
+    @Test(arguments: [
+        (
+            "[ { asset: a.mp4, audio: [ { language: fra }, 3 ] } ]",
+            "no audio track of the asset matches `language: fra` or `3`"
+        ),
+        (
+            "[ { asset: text.mkv, subtitle: [ 5, 6, 7 ] } ]",
+            "no subtitle track of the asset matches `5`, `6` or `7`"
+        ),
+        (
+            "{ sequence: [ a.mp4 ], layers: [ { asset: sound.wav, video: [ 1, first ] } ] }",
+            "the asset has no video track that matches `1` or `first`"
+        ),
+        (
+            "{ sequence: [ a.mp4 ], layers: [ { subtitle: a.mp4, track: [ 1, first ] } ] }",
+            "no subtitle track of the asset matches `1` or `first`"
+        ),
+        (
+            "{ sequence: [ a.mp4 ], audio: [ { asset: late.mp4, audio: [ 1, first ] } ] }",
+            "no audio track of the source matches `1` or `first`"
+        ),
+    ])
+    func alternatives_withoutAMatch_areListed(_ composition: String, _ message: String) throws {
+        #expect(try decide(composition).decision.reasons.messages == [message])
+    }
+
     @Test func unusedTracksAreListed() throws {
         let (decision, findings) = try decide("[ text.mkv ]")
         let planned = try #require(decision.value)

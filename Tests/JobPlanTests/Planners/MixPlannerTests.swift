@@ -68,6 +68,21 @@ import Testing
         #expect(decision.value == nil && findings == [finding])
     }
 
+    @Test func volumes_mayHaveAlternatives() throws {
+        let (decision, findings) = try decide(
+            "[ { audio: [ { language: deu }, { language: fra }, first ], volume: 0.5 } ]")
+        let inputs = try #require(decision.value).mix.inputs
+        #expect(inputs[1].volume.points == [.init(time: .zero, thousandths: 500)] && findings == [])
+        #expect(
+            decision.reasons.notes == [
+                "`volume`: audio track 1 is selected by `language: fra`, entry 2 of 3",
+                "2 audio tracks are mixed; the sum may clip",
+            ])
+        let (failed, missing) = try decide("[ { audio: [ { language: deu }, 5 ], volume: 0.5 } ]")
+        #expect(missing == ["no-such-track at [ { language: deu }, 5 ]"])
+        #expect(failed.reasons.messages == ["no audio track matches `language: deu` or `5`"])
+    }
+
     /// A point of a volume envelope may be at the end of the output.
     @Test func volumePointsMayBeAtTheEnd() throws {
         let (decision, findings) = try decide(

@@ -96,6 +96,83 @@ import Testing
         #expect(try decide(fra, description: silent).findings == [])
     }
 
+    // MARK: Alternatives
+
+    /// The first entry that matches a track is used, and noted. The source has English and German audio.
+    @Test(
+        arguments: [
+            (
+                "[ { language: fra }, { language: deu }, first ]", [2],
+                "audio track 2 is selected by `language: deu`, entry 2 of 3"
+            ),
+            ("[ first ]", [1], nil),
+            (
+                "[ { language: eng }, { language: deu } ]", [1],
+                "audio track 1 is selected by `language: eng`, entry 1 of 2"
+            ),
+            ("[ 5, all ]", [1, 2], "2 audio tracks are selected by `all`, entry 2 of 2"),
+            (
+                "[ { index: 1, language: eng }, { id: 3, codec: ac3 } ]", [2],
+                "audio track 2 is selected by `id: 3, codec: ac3`, entry 2 of 2"
+            ),
+            (
+                "[ { title: Director, disposition: [default, dub] }, { characteristic: audible } ]", [1, 2],
+                "2 audio tracks are selected by `characteristic: audible`, entry 2 of 2"
+            ),
+        ] as [(String, [Int], String?)])
+    func selection_withAlternatives_usesTheFirstThatMatches(
+        _ selection: String, _ tracks: [Int], _ note: String?
+    ) throws {
+        let (decision, findings) = try decide("{ audio: \(selection), copy: true }")
+        #expect(decision.value?.output.tracks.map(\.source.index) == tracks && findings == [])
+        #expect(decision.value?.output.notes == [note].compactMap(\.self))
+    }
+
+    @Test func alternatives_withoutAMatch_areListed() throws {
+        let has = "the source has 2 (0: aac (eng), 1: ac3 (deu))"
+        let rule = "{ audio: [ { language: fra }, { codec: opus, title: T }, 7 ], copy: true"
+        let (failed, findings) = try decide("\(rule) }")
+        #expect(findings == ["no-such-track at [ { language: fra }, { codec: opus, title: T }, 7 ]"])
+        let listed = "`language: fra`, `codec: opus, title: T` or `7`"
+        #expect(failed.reasons.messages == ["no audio track matches \(listed): \(has)"])
+        let video = "{ video: first, copy: true }"
+        let (silent, warned) = try decide("\(video), \(rule), optional: true }")
+        #expect(
+            warned == ["warning no-such-track at [ { language: fra }, { codec: opus, title: T }, 7 ]"])
+        #expect(
+            silent.reasons.messages == [
+                "the output has no audio: no track matches this optional selection, \(listed); \(has)"
+            ])
+        let subtitle = "{ subtitle: [ { language: fra }, first ], copy: true, optional: true }"
+        #expect(
+            try decide("\(video), \(subtitle)").decision.value?.output.notes == [
+                "optional subtitle dropped: no track matches `language: fra` or `first`; the source has no subtitle"
+            ])
+    }
+
+    /// An output depends on the selected track, not on the entry that selects it.
+    @Test func digest_doesNotDependOnTheEntry() throws {
+        func digest(_ selection: String) throws -> DigestValue {
+            let (decision, _) = try decide("{ audio: \(selection), copy: true }")
+            let (input, output) = try #require(decision.value)
+            var task = try PlanDigestTests.task()
+            (task.input, task.output) = (input, output)
+            return try PlanDigest(task).value
+        }
+        let direct = try digest("{ language: deu }")
+        #expect(try digest("[ { language: fra }, { language: deu } ]") == direct)
+        #expect(try digest("[ { language: fra }, 7, 1, first ]") == direct)
+        #expect(try digest("[ { language: fra }, first ]") != direct)
+    }
+
+    @Test func waveforms_mayHaveAlternatives() throws {
+        let (waveform, findings) = try decide(
+            "", "waveform: { audio: [ 5, { language: deu } ] }", to: "o.json")
+        let plan = try #require(waveform.value, "\(waveform.reasons.messages)").output
+        #expect(plan.tracks.map(\.source.index) == [2] && findings == [])
+        #expect(plan.notes.first == "audio track 2 is selected by `language: deu`, entry 2 of 2")
+    }
+
     @Test func singleTrackContainersRejectASecondTrack() throws {
         let all = try decide("{ audio: all, encode: { codec: flac } }", to: "o.flac")
         #expect(all.decision.value == nil && all.findings == ["container-codec at o.flac"])

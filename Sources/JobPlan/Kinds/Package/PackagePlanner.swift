@@ -91,7 +91,7 @@ struct PackagePlanner {
     /// Whether an optional rule selects no track, so that the package lacks the rendition.
     private func lacksTrack(_ spec: OutputSpec) -> Bool {
         guard let rule = spec.tracks.first, rule.isOptional else { return false }
-        return input.description.tracks(of: rule.mediaType, matching: rule.selection.value).isEmpty
+        return input.description.tracks(of: rule.mediaType, matching: rule.selection).isEmpty
     }
 
     // MARK: Checks

@@ -42,10 +42,10 @@ extension CompositionPlanner {
             return nil
         }
         guard let found = find(item.asset, nil, Rational(25, 1)) else { return nil }
-        var selection = TrackSelection.first
-        if case .track(let written) = item.audio { selection = written.value }
-        guard let track = found.description.tracks(of: .audio, matching: selection).first else {
-            reasons.error(.noSuchTrack, "no audio track of the source matches", at: item.asset.range)
+        guard let track = select(item.audio, of: .audio, in: found, for: "an audio item") else {
+            reasons.error(
+                .noSuchTrack, "no audio track of the source matches\(item.audio.alternatives)",
+                at: item.asset.range)
             return nil
         }
         guard track.isDecodable else {

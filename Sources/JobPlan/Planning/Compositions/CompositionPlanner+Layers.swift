@@ -54,10 +54,10 @@ extension CompositionPlanner {
         _ opacity: VolumeEnvelope, _ canvas: Canvas
     ) {
         guard let found = find(asset, shown.duration, canvas.frameRate) else { return }
-        var selection = TrackSelection.first
-        if case .track(let written) = choice { selection = written.value }
-        guard let video = found.description.tracks(of: .video, matching: selection).first else {
-            reasons.error(.noSuchTrack, "the asset has no video track that matches", at: asset.range)
+        guard let video = select(choice, of: .video, in: found, for: "a layer") else {
+            reasons.error(
+                .noSuchTrack, "the asset has no video track that matches\(choice.alternatives)",
+                at: asset.range)
             return
         }
         guard let range = range(written, of: found, video) else { return }
@@ -88,10 +88,10 @@ extension CompositionPlanner {
         _ shown: TimeRange
     ) {
         guard let found = find(asset, nil, Rational(25, 1)) else { return }
-        var selection = TrackSelection.first
-        if case .track(let written) = choice { selection = written.value }
-        guard let track = found.description.tracks(of: .subtitle, matching: selection).first else {
-            reasons.error(.noSuchTrack, "no subtitle track of the asset matches", at: asset.range)
+        guard let track = select(choice, of: .subtitle, in: found, for: "a layer") else {
+            reasons.error(
+                .noSuchTrack, "no subtitle track of the asset matches\(choice.alternatives)",
+                at: asset.range)
             return
         }
         guard SubtitleCodec.canConvert(from: track.codec) else {

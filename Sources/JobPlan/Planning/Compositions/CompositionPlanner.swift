@@ -135,7 +135,7 @@ struct CompositionPlanner {
             case .gap(let length): composition.duration = composition.duration + length.value
             case .join(let written): join = written
             case .clip(let clip):
-                guard let one = place(clip, behind: placed.last, join) else {
+                guard let one = place(clip, at: placed.count, behind: placed.last, join) else {
                     join = nil
                     continue
                 }
@@ -149,7 +149,8 @@ struct CompositionPlanner {
     }
 
     private mutating func place(
-        _ clip: CompositionSpec.Clip, behind last: PositionedClip?, _ join: CompositionSpec.Join?
+        _ clip: CompositionSpec.Clip, at index: Int, behind last: PositionedClip?,
+        _ join: CompositionSpec.Join?
     ) -> PositionedClip? {
         let rate = spec.frameRate?.value ?? Rational(25, 1)
         guard let found = find(clip.asset, clip.duration?.value, rate) else { return nil }
@@ -166,8 +167,8 @@ struct CompositionPlanner {
                 at: duration.range, help: "use `range: { duration: … }` for a part of a media file")
             return nil
         }
-        let video = track(clip.video, of: .video, in: found, at: clip.location)
-        let audio = track(clip.audio, of: .audio, in: found, at: clip.location)
+        let video = track(clip.video, of: .video, in: found, of: clip, index)
+        let audio = track(clip.audio, of: .audio, in: found, of: clip, index)
         guard let range = range(clip.range, of: found, video) else { return nil }
         guard range.duration > .zero else {
             reasons.error(.invalidRange, "the clip is empty", at: clip.location)
@@ -204,28 +205,39 @@ struct CompositionPlanner {
     /// explicitly is an error.
     private mutating func track(
         _ choice: CompositionSpec.TrackChoice, of type: MediaType, in found: ResolvedSource,
-        at location: SourceRange
+        of clip: CompositionSpec.Clip, _ index: Int
     ) -> TrackDescription? {
-        let track: TrackDescription?
-        switch choice {
-        case .none: return nil
-        case .automatic: track = found.description.tracks(of: type, matching: .first).first
-        case .track(let selection):
-            track = found.description.tracks(of: type, matching: selection.value).first
-            if track == nil {
-                reasons.error(
-                    .noSuchTrack, "no \(type.rawValue) track of the asset matches", at: selection.range,
-                    help: "by default the first one is used, if there is one")
-            }
+        if case .none = choice { return nil }
+        let track = select(choice, of: type, in: found, for: "clip \(index)")
+        if track == nil, case .track(let selection) = choice {
+            reasons.error(
+                .noSuchTrack, "no \(type.rawValue) track of the asset matches\(selection.alternatives)",
+                at: selection.range, help: "by default the first one is used, if there is one")
         }
         if let track, !track.isDecodable {
             reasons.error(
                 .cannotDecode,
                 "this build of FFmpeg has no decoder for \(type.rawValue) track \(track.index) of the asset (\(track.codec))",
-                at: location)
+                at: clip.location)
             return nil
         }
         return track
+    }
+
+    /// Returns the track that is used: the first that the choice includes, and by default the first of the type; nil if
+    /// there is none. If the choice has alternatives, a note states the one that matches. `owner` is the part of the
+    /// composition that uses the track.
+    mutating func select(
+        _ choice: CompositionSpec.TrackChoice, of type: MediaType, in found: ResolvedSource,
+        for owner: String
+    ) -> TrackDescription? {
+        guard case .track(let selection) = choice else {
+            return found.description.tracks(of: type, matching: .first).first
+        }
+        var selected = found.description.select(type, by: selection)
+        selected.tracks = Array(selected.tracks.prefix(1))
+        if let note = selected.note { reasons.note("\(owner): \(note)") }
+        return selected.tracks.first
     }
 
     /// Returns the range of a source that is used: all of it if none is specified.
@@ -349,7 +361,7 @@ struct CompositionPlanner {
             if let id = one.clip.id { clipAudio[id.value] = composition.audio.count }
             composition.audio.append(AudioClip(placement: placement(audio), volume: volume))
         }
-        let cues = subtitles(of: one)
+        let cues = subtitles(of: one, index)
         composition.carry(
             cues,
             of: ClipPlacement(
@@ -429,16 +441,20 @@ struct CompositionPlanner {
     }
 
     /// Returns the text subtitle tracks that a clip keeps.
-    private mutating func subtitles(of one: PositionedClip) -> [TrackDescription] {
+    private mutating func subtitles(of one: PositionedClip, _ index: Int) -> [TrackDescription] {
         let cues = one.found.description.tracks.filter { $0.mediaType == .subtitle }
         func isText(_ track: TrackDescription) -> Bool { SubtitleCodec.canConvert(from: track.codec) }
         switch one.clip.subtitle {
         case .none: return []
         case .automatic: return cues.filter(isText)
         case .track(let selection):
-            let chosen = one.found.description.tracks(of: .subtitle, matching: selection.value)
+            let selected = one.found.description.select(.subtitle, by: selection)
+            let chosen = selected.tracks
+            if let note = selected.note { reasons.note("clip \(index): \(note)") }
             if chosen.isEmpty {
-                reasons.error(.noSuchTrack, "no subtitle track of the asset matches", at: selection.range)
+                reasons.error(
+                    .noSuchTrack, "no subtitle track of the asset matches\(selection.alternatives)",
+                    at: selection.range)
             }
             if let other = chosen.first(where: { !isText($0) }) {
                 reasons.error(

@@ -198,19 +198,21 @@ struct OutputPlanner {
         // `images` and `waveform` require their track.
         let isMedia = if case .media = product { true } else { false }
         for rule in output.tracks {
-            let found = description.tracks(of: rule.mediaType, matching: rule.selection.value)
-            if found.isEmpty {
+            let selected = description.select(rule.mediaType, by: rule.selection)
+            if let note = selected.note { reasons.note(note) }
+            if selected.tracks.isEmpty {
                 let has = summary(of: rule.mediaType)
                 if rule.isOptional {
                     omit(rule, has: has)
                 } else {
                     reasons.error(
-                        .noSuchTrack, "no \(rule.mediaType.rawValue) track matches: \(has)",
+                        .noSuchTrack,
+                        "no \(rule.mediaType.rawValue) track matches\(rule.selection.alternatives): \(has)",
                         at: rule.selection.range,
                         help: isMedia ? "with `optional: true` the job runs without it" : nil)
                 }
             }
-            chosen.append(Chosen(rule: rule, tracks: found))
+            chosen.append(Chosen(rule: rule, tracks: selected.tracks))
         }
         if chosen.allSatisfy({ $0.tracks.isEmpty || $0.isAttachment }), !reasons.hasErrors {
             reasons.error(
@@ -280,13 +282,16 @@ struct OutputPlanner {
             rule.mediaType == .audio && !description.tracks(of: .audio).isEmpty
             && !output.tracks.contains {
                 $0.mediaType == .audio
-                    && !description.tracks(of: .audio, matching: $0.selection.value).isEmpty
+                    && !description.tracks(of: .audio, matching: $0.selection).isEmpty
             }
+        let alternatives = rule.selection.alternatives
         guard isSilent else {
-            return reasons.note("optional \(rule.mediaType.rawValue) dropped: \(has)")
+            let cause = alternatives.isEmpty ? has : "no track matches\(alternatives); \(has)"
+            return reasons.note("optional \(rule.mediaType.rawValue) dropped: \(cause)")
         }
         reasons.diagnostics.warning(
-            .noSuchTrack, "the output has no audio: no track matches this optional selection; \(has)",
+            .noSuchTrack,
+            "the output has no audio: no track matches this optional selection\(alternatives.isEmpty ? "" : ",\(alternatives)"); \(has)",
             at: rule.selection.range)
     }
 

@@ -52,11 +52,14 @@ struct MixPlanner {
         var locations: [Int: SourceRange] = [:]
         for input in spec?.inputs ?? [] {
             let location = input.selection.range
-            let found = source.tracks(of: .audio, matching: input.selection.value)
+            let selected = source.select(.audio, by: input.selection)
+            let found = selected.tracks
             if found.isEmpty {
-                reasons.error(.noSuchTrack, "no audio track matches", at: location)
+                reasons.error(
+                    .noSuchTrack, "no audio track matches\(input.selection.alternatives)", at: location)
                 return nil
             }
+            if let note = selected.note { reasons.note("`volume`: \(note)") }
             guard let envelope = envelope(input, &reasons) else { return nil }
             for track in found {
                 guard tracks.contains(where: { $0.index == track.index }) else {

@@ -82,16 +82,18 @@ struct WaveformDecoder {
 
     /// Returns the rule for the measured track, which is decoded to 16-bit samples.
     private func rule(_ fields: Fields, at location: SourceRange) -> TrackRule? {
-        var selection = Located(TrackSelection.first, at: location)
+        var selection = TrackSelection(.first, at: location)
         if let node = fields.value("audio") {
-            guard let found = SelectionDecoder(reader: reader).selection(node, of: .audio) else { return nil }
-            if case .all = found.value {
+            if node.text == "all" {
                 reader.sink.error(
                     .invalidValue,
-                    "a waveform can't select several tracks; expected `first`, an index or a mapping",
-                    at: found.range)
+                    "a waveform can't select several tracks; expected `first`, an index, a mapping, or a list of these",
+                    at: node.range)
                 return nil
             }
+            guard
+                let found = SelectionDecoder(reader: reader).selection(node, of: .audio, allowsAll: false)
+            else { return nil }
             selection = found
         }
         let spec = AudioEncodeSpec(

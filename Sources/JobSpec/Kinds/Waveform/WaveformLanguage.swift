@@ -12,7 +12,7 @@ extension Language {
         "waveform", "`waveform`",
         "The waveform of an audio track, as an image or as data for players.",
         keys: [
-            KeyInfo("audio", select, "The track; the first of several.", default: "first"),
+            KeyInfo("audio", selectOne, "The track; the first of several.", default: "first"),
             KeyInfo(
                 "format", .word(WaveformFormat.allCases.map(\.rawValue)),
                 "`png` and `svg` are images; `json` and `dat` are data in the format of audiowaveform.",
