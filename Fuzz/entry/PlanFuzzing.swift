@@ -55,8 +55,12 @@ package func fuzzPlan(_ text: [UInt8]) {
         root, path: "fuzz.yaml", directory: "/nowhere", options: options, after: sink)
     var all = result.sink
     if let file = result.file, !all.hasErrors {
-        let expanded = file.expanded(into: &all) { pattern, _, _ in
-            [pattern.value.replacing("*", with: "a"), pattern.value.replacing("*", with: "b")]
+        let expanded = file.expanded(into: &all) { patterns, _ in
+            patterns.files(absolutePath: file.absolutePath) { index in
+                patterns.entries[index].expansions.flatMap {
+                    [$0.replacing("*", with: "a"), $0.replacing("*", with: "b")]
+                }
+            }
         }
         let plan = BatchPlanner.plan([expanded], prober: SignalProber(trials: trials))
         all.add(plan.diagnostics)

@@ -164,9 +164,12 @@ import Testing
         #expect(!sink.hasErrors, "\(rendered(sink, yaml))")
         #expect(file?.jobs.map(\.isTemplate) == [true, true])
         var expansion = DiagnosticSink()
-        let expanded = try #require(file).expanded(into: &expansion) { pattern, absolute, _ in
-            #expect(pattern.value == "m/*/x*.mp4" && absolute == "//m/*/x*.mp4")
-            return ["m/1/x1.mp4", "m/2/x2.mp4"]
+        let unexpanded = try #require(file)
+        let expanded = unexpanded.expanded(into: &expansion) { patterns, _ in
+            let written = patterns.entries.map(\.written)
+            #expect(written.map(\.value) == ["m/*/x*.mp4"])
+            #expect(written.map(unexpanded.absolutePath) == ["//m/*/x*.mp4"])
+            return ["m/1/x1.mp4", "m/2/x2.mp4"].map { FilePatterns.File(path: $0, entry: 0) }
         }
         #expect(
             expanded.jobs.map(\.id.value) == ["a[1/x1.mp4]", "a[2/x2.mp4]", "b[1/x1.mp4]", "b[2/x2.mp4]"])

@@ -4,9 +4,10 @@ internal import JobSpec
 internal import LibAV
 internal import FileSystem
 
-/// The search for files that a pattern matches, in the order of their names, folder by folder.
+/// The search for files that patterns match, in the order of their names, folder by folder. The limits apply to all
+/// searches of a value together.
 struct Globber {
-    /// The error of a pattern that examines more entries, or matches more files, than the limits allow.
+    /// The error of patterns that examine more entries, or match more files, than the limits allow.
     struct TooMany: Error {}
 
     /// A match or a folder that can't be used. Other matches are still used.
@@ -23,43 +24,49 @@ struct Globber {
     private static let matchLimit = 100_000
     private let root: PathRoot
     private var folderCount = 0
+    private var matchCount = 0
     private var found: [String] = []
     /// Paths in `found`, to report each once: a pattern with two `**` can match a file in several ways.
     private var seen: Set<ExactString> = []
     private var obstacles: [Obstacle] = []
     private static let obstacleLimit = 100
 
-    private init(root: PathRoot) { self.root = root }
+    init(beneath root: PathRoot) { self.root = root }
 
     /// Returns the matching paths, in the spelling of the pattern, and the obstacles. Relative patterns start from
     /// `base`.
-    static func paths(_ pattern: String, from base: String, beneath root: PathRoot) throws(TooMany) -> (
+    mutating func paths(_ pattern: String, from base: String) throws(TooMany) -> (
         paths: [String], obstacles: [Obstacle]
     ) {
-        var globber = Globber(root: root)
-        let isAbsolute = pattern.hasPrefix("/")
-        let parts = pattern.pathParts.filter { $0 != "." }
-        try globber.walk(parts[...], folder: isAbsolute ? "/" : base, written: isAbsolute ? "/" : "")
-        return (globber.found, globber.obstacles)
+        (found, seen, obstacles) = ([], [], [])
+        for branch in GlobPattern.branches(of: pattern) {
+            try walk(
+                branch.components[...], folder: branch.isAbsolute ? "/" : base,
+                written: branch.isAbsolute ? "/" : "")
+        }
+        return (found, obstacles)
     }
 
     /// Walks a folder. The depth is limited by the pattern's components, and by `PATH_MAX` under `**`. `known`: the
     /// folder's entries, if they were read already.
     private mutating func walk(
-        _ parts: ArraySlice<String>, folder: String, written: String, known: [Entry]? = nil
+        _ parts: ArraySlice<[String]>, folder: String, written: String, known: [Entry]? = nil
     ) throws(TooMany) {
         guard let part = parts.first else { return }
         let rest = parts.dropFirst()
-        if !GlobPattern.isPattern(part) {
-            let path = Self.join(folder, part)
-            if rest.isEmpty {
-                if Self.type(of: path) == .file { try add(written + part) }
-            } else if Self.type(of: path) == .folder {
-                try walk(rest, folder: path, written: written + part + "/")
+        // The folder isn't listed for names without a wildcard.
+        if !part.contains(where: GlobPattern.isPattern) {
+            for name in part.sorted(by: { $0.exact < $1.exact }) {
+                let path = Self.join(folder, name)
+                if rest.isEmpty {
+                    if Self.type(of: path) == .file { try add(written + name) }
+                } else if Self.type(of: path) == .folder {
+                    try walk(rest, folder: path, written: written + name + "/")
+                }
             }
             return
         }
-        let isDeep = part == "**"
+        let isDeep = part == ["**"]
         var entries = known ?? []
         if known == nil { entries = try self.entries(of: folder) }
         if isDeep {
@@ -69,7 +76,7 @@ struct Globber {
         for entry in entries {
             // `**` doesn't follow symbolic links, which may form a cycle.
             if isDeep, !entry.isFolder || entry.name.utf8.first == 0x2e { continue }
-            if !isDeep, !GlobPattern.matches(entry.name, part) { continue }
+            if !isDeep, !part.contains(where: { GlobPattern.matches(entry.name, $0) }) { continue }
             let path = Self.join(folder, entry.name)
             guard entry.isText else {
                 meet(.noText(path: path))
@@ -97,7 +104,8 @@ struct Globber {
 
     private mutating func add(_ path: String) throws(TooMany) {
         guard seen.insert(path.exact).inserted else { return }
-        guard found.count < Self.matchLimit else { throw TooMany() }
+        matchCount += 1
+        guard matchCount <= Self.matchLimit else { throw TooMany() }
         found.append(path)
     }
 

@@ -3,7 +3,7 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// Decoder of an asset: a path, a file with settings, a URL, a test signal, images, or the output of another job.
+/// Decoder of an asset: a path, one or several files with settings, a URL, a test signal, images, or the output of another job.
 struct AssetDecoder {
     let reader: NodeReader
 
@@ -19,7 +19,7 @@ struct AssetDecoder {
             reader.sink.error(
                 .wrongType, "an asset must be a path or a mapping, not \(node.kind)", at: node.range,
                 help: isList
-                    ? "`composition: [a.mp4, b.mp4]` joins files; a pattern (`media/*.mp4`) or a `matrix` runs the job once for each"
+                    ? "`{ paths: [a.mp4, b.mp4] }` runs the job once for each file; `composition: [a.mp4, b.mp4]` joins files"
                     : nil)
             return nil
         }
@@ -40,6 +40,7 @@ struct AssetDecoder {
                 source: .job(id, instance: id.value, output: output), timing: .fast, range: node.range)
         }
         if entries.contains(where: { $0.key == "url" }) { return remote(node) }
+        if entries.contains(where: { $0.key == "paths" }) { return paths(node) }
         if entries.contains(where: { $0.key == "images" }) { return images(node) }
         if entries.contains(where: { $0.key == "image" }) { return image(node) }
         guard let fields = reader.fields(node, as: Language.fileAsset) else { return nil }
@@ -58,6 +59,66 @@ struct AssetDecoder {
         return AssetSpec(
             source: .url(url), timing: timing,
             range: node.range)
+    }
+
+    private func paths(_ node: YAMLNode) -> AssetSpec? {
+        guard let fields = reader.fields(node, as: Language.pathsAsset) else { return nil }
+        let timing = reader.choiceOrDefault("timing", of: fields, as: AssetTiming.self)
+        let entries = fields["paths"].flatMap { list($0, atMost: Language.maxPaths) }
+        let exceptions = fields["except"].map { list($0, atMost: Language.maxPatterns) } ?? []
+        guard let node = fields.value("paths"), let entries, let exceptions,
+            areWithinLimits(entries, Language.maxPaths, of: "paths"),
+            areWithinLimits(entries.filter(\.isPattern), Language.maxPatterns, of: "patterns"),
+            areWithinLimits(exceptions, Language.maxPatterns, of: "patterns")
+        else { return nil }
+        if let except = fields["except"], !entries.contains(where: \.isPattern) {
+            reader.sink.error(
+                .conflictingKeys, "`except` requires a pattern in `paths`; the list contains only paths",
+                at: except.keyRange, notes: [Diagnostic.Note("`paths` is here", at: node.range)],
+                help: "remove the files from `paths`")
+            return nil
+        }
+        return AssetSpec(
+            source: .glob(FilePatterns(entries: entries, exceptions: exceptions, range: node.range)),
+            timing: timing, range: node.range)
+    }
+
+    /// Returns the paths and patterns of a list; nil after an error is reported.
+    private func list(_ entry: YAMLNode.Entry, atMost maximum: Int) -> [FilePatterns.Entry]? {
+        guard case .sequence(let items) = entry.value.content else {
+            reader.sink.error(
+                .wrongType, "`\(entry.key)` must be a list of paths and patterns, not \(entry.value.kind)",
+                at: entry.value.range, help: "write it as `\(entry.key): [ … ]`")
+            return nil
+        }
+        if items.isEmpty {
+            reader.sink.error(
+                .missingKey, "`\(entry.key)` is empty; expected at least one path or pattern",
+                at: entry.value.range)
+            return nil
+        }
+        guard items.count <= maximum else {
+            reader.sink.error(
+                .yamlLimit, "`\(entry.key)` has more than \(maximum) entries", at: entry.value.range)
+            return nil
+        }
+        let entries = items.compactMap { localPath($0).flatMap { patterns($0) } }
+        return entries.count == items.count ? entries : nil
+    }
+
+    /// Returns whether the entries stand for at most a number of paths or patterns, and reports the entry that exceeds
+    /// it.
+    private func areWithinLimits(_ entries: [FilePatterns.Entry], _ maximum: Int, of what: String) -> Bool {
+        var count = 0
+        for entry in entries {
+            count += entry.expansions.count
+            guard count > maximum else { continue }
+            reader.sink.error(
+                .fanOut, "the list stands for more than \(maximum) \(what), with its braces expanded",
+                at: entry.written.range)
+            return false
+        }
+        return true
     }
 
     private func images(_ node: YAMLNode) -> AssetSpec? {
@@ -96,6 +157,25 @@ struct AssetDecoder {
     }
 
     private func path(_ node: YAMLNode) -> AssetSpec.Source? {
+        guard let path = localPath(node) else { return nil }
+        // Braces alone are part of a file's name.
+        guard GlobPattern.isPattern(path.value) else { return .file(path) }
+        return patterns(path).map {
+            .glob(FilePatterns(entries: [$0], exceptions: [], range: path.range))
+        }
+    }
+
+    /// Returns the patterns that a text stands for; nil after an error is reported.
+    private func patterns(_ text: Located<String>) -> FilePatterns.Entry? {
+        if let problem = GlobPattern.problem(text.value) {
+            reader.sink.error(.invalidValue, "invalid pattern: \(problem)", at: text.range)
+            return nil
+        }
+        return FilePatterns.Entry(text)
+    }
+
+    /// Reads the path of a local file, or a pattern.
+    private func localPath(_ node: YAMLNode) -> Located<String>? {
         guard let path = plainPath(node) else { return nil }
         if path.value.utf8.contains(0x3a), path.value.contains("://") {
             reader.sink.error(
@@ -106,12 +186,7 @@ struct AssetDecoder {
             )
             return nil
         }
-        guard GlobPattern.isPattern(path.value) else { return .file(path) }
-        if let problem = GlobPattern.problem(path.value) {
-            reader.sink.error(.invalidValue, "invalid pattern: \(problem)", at: path.range)
-            return nil
-        }
-        return .glob(path)
+        return path
     }
 
     private func pattern(_ node: YAMLNode) -> AssetSpec? {

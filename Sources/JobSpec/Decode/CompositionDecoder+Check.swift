@@ -71,13 +71,13 @@ extension CompositionDecoder {
     private func checkPatterns(_ spec: CompositionSpec) {
         var patterns: [SourceRange] = []
         for asset in spec.assets {
-            if case .glob(let pattern) = asset.source, !patterns.contains(pattern.range) {
-                patterns.append(pattern.range)
+            if case .glob(let own) = asset.source, !patterns.contains(own.range) {
+                patterns.append(own.range)
             }
         }
         if patterns.count > 1 {
             reader.sink.error(
-                .fanOut, "a composition can't contain two patterns",
+                .fanOut, "a composition can have only one asset of several files (a pattern or `paths`)",
                 at: patterns[1], notes: [Diagnostic.Note("the first one is here", at: patterns[0])])
         }
     }

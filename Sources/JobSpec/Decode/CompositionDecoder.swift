@@ -76,7 +76,7 @@ struct CompositionDecoder {
         }
         // A mapping with one of these keys is an inline asset.
         if !keys.contains("asset"),
-            ["path", "pattern", "url", "image", "images", "job"].contains(where: keys.contains)
+            ["path", "paths", "pattern", "url", "image", "images", "job"].contains(where: keys.contains)
         {
             return asset(node).map { .clip(Self.clip($0, at: node.range)) }
         }

@@ -145,30 +145,42 @@ package struct JobFileDecoder {
 
 extension JobFile {
     /// Returns the file with a job instance for each match of its patterns, in the order of the matches. `matches` is
-    /// called once for each pattern. Diagnostics are added to the sink.
+    /// called once for the same patterns; it returns nil after an error, and if there is no match. Diagnostics are added
+    /// to the sink.
     package func expanded(
         into sink: inout DiagnosticSink,
-        matching matches: (_ pattern: Located<String>, _ absolute: String, inout DiagnosticSink) -> [String]?
+        matching matches: (FilePatterns, inout DiagnosticSink) -> [FilePatterns.File]?
     ) -> JobFile {
         guard jobs.contains(where: \.isTemplate) else { return self }
         let reader = NodeReader()
-        var found: [String: [String]?] = [:]
+        var found: [SearchKey: [FilePatterns.File]?] = [:]
         var file = self
         var own = DiagnosticSink()
         withoutActuallyEscaping(matches) { matches in
             let expander = JobExpander(
                 definition: definition, reader: reader,
-                matches: { pattern in
-                    let key = definition.absolutePath(pattern)
+                matches: { patterns in
+                    let key = SearchKey(patterns, absolutePath: definition.absolutePath)
                     if let known = found[key] { return known }
-                    let paths = matches(pattern, key, &own)
-                    found[key] = paths
-                    return paths
+                    let files = matches(patterns, &own)
+                    found[key] = files
+                    return files
                 })
             file.jobs = Suggestion.withBudget { expander.jobs() }
         }
         sink.add(own)
         sink.add(reader.sink)
         return file
+    }
+
+    /// The absolute paths and patterns by which equal searches are recognized.
+    private struct SearchKey: Hashable {
+        let entries: [String]
+        let exceptions: [String]
+
+        init(_ patterns: FilePatterns, absolutePath: (Located<String>) -> String) {
+            entries = patterns.entries.map { absolutePath($0.written) }
+            exceptions = patterns.exceptions.map { absolutePath($0.written) }
+        }
     }
 }

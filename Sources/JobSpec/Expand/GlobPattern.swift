@@ -1,34 +1,69 @@
 internal import ExactStrings
 
-/// Matching of glob patterns with `*`, `?`, `[…]` and `**`.
+/// Matching of glob patterns with `*`, `?`, `[…]`, `**` and `{…,…}`.
 package enum GlobPattern {
-    /// Returns whether a path contains a wildcard.
+    /// Returns whether a path contains a wildcard. Braces are not wildcards: a pattern without any stands for several
+    /// paths.
     package static func isPattern(_ path: String) -> Bool {
         path.utf8.contains { $0 == 0x2a || $0 == 0x3f || $0 == 0x5b }
     }
 
     /// Returns an error message for a malformed pattern; nil if it is valid.
     static func problem(_ path: String) -> String? {
-        for part in path.pathParts where part.contains("**") && part != "**" {
-            return "`**` must be a whole path component"
-        }
-        if path.components("**") > 4 { return "`**` may occur at most four times" }
         for part in path.pathParts where hasOpenBracket(Array(part.utf8)) {
             return "a `[` is not closed; write a literal `[` as `[[]`"
         }
+        if BraceExpansion.isUnclosed(in: path) {
+            return "a `{` is not closed; write a literal `{` as `[{]`"
+        }
+        guard let expansions = BraceExpansion.expand(path) else {
+            return "its braces stand for more than \(BraceExpansion.limit) patterns"
+        }
+        for expansion in expansions {
+            for part in expansion.pathParts where part.contains("**") && part != "**" {
+                return "`**` must be a whole path component"
+            }
+            if expansion.components("**") > 4 { return "`**` may occur at most four times" }
+        }
         return nil
+    }
+
+    /// A pattern of a search: the components of a path, each with the patterns of which a name must match one.
+    package struct Branch: Sendable {
+        package var isAbsolute: Bool
+        package var components: [[String]]
+    }
+
+    /// Returns the searches that find the files of a valid pattern. Braces within one component share a search, so that
+    /// its folders are listed once, and its files are in the order of their names.
+    package static func branches(of pattern: String) -> [Branch] {
+        let texts = BraceExpansion.expand(pattern) { braces in
+            // The alternatives of these braces have different components.
+            braces.contains(UInt8(ascii: "/")) || String(decoding: braces, as: UTF8.self).contains("**")
+        }
+        return (texts ?? []).flatMap { text -> [Branch] in
+            var branches = [Branch(isAbsolute: text.utf8.first == UInt8(ascii: "/"), components: [])]
+            for part in text.pathParts {
+                let names = BraceExpansion.expand(part) ?? []
+                // An empty alternative stands for no component.
+                let groups = names.contains { ["", ".", ".."].contains($0) } ? names.map { [$0] } : [names]
+                branches = branches.flatMap { branch in
+                    groups.map { group in
+                        var branch = branch
+                        if group != [""], group != ["."] { branch.components.append(group) }
+                        return branch
+                    }
+                }
+            }
+            return branches
+        }
     }
 
     private static func hasOpenBracket(_ part: [UInt8]) -> Bool {
         var index = 0
         while index < part.count {
             if part[index] == 0x5b {
-                // A `]` directly after `[`, `[!` or `[^` is part of the set.
-                let isNegated = index + 1 < part.count && (part[index + 1] == 0x21 || part[index + 1] == 0x5e)
-                let second = index + (isNegated ? 3 : 2)
-                guard let close = part[min(part.count, second)...].firstIndex(of: 0x5d) else {
-                    return true
-                }
+                guard let close = closingBracket(part[...], of: index) else { return true }
                 index = close
             }
             index += 1
@@ -36,7 +71,15 @@ package enum GlobPattern {
         return false
     }
 
-    /// Returns whether a path matches a pattern, compared component by component.
+    /// Returns the index of the `]` that closes the `[` at an index; nil if there is none.
+    static func closingBracket(_ bytes: ArraySlice<UInt8>, of open: Int) -> Int? {
+        // A `]` directly after `[`, `[!` or `[^` is part of the set.
+        let isNegated = open + 1 < bytes.endIndex && (bytes[open + 1] == 0x21 || bytes[open + 1] == 0x5e)
+        let second = open + (isNegated ? 3 : 2)
+        return bytes[min(bytes.endIndex, second)...].firstIndex(of: 0x5d)
+    }
+
+    /// Returns whether a path matches a pattern without braces, compared component by component.
     package static func matches(path: some Collection<String>, _ pattern: some Collection<String>)
         -> Bool
     {

@@ -63,19 +63,22 @@ extension JobExpander {
     }
 
     /// Returns an incomplete asset with a placeholder for the key that each job adds: `pattern` of a test signal,
-    /// `frame_rate` of an image sequence, `duration` of an image, or `job` of a job's output.
+    /// `frame_rate` of an image sequence, `duration` of an image, `job` of a job's output, or `paths` of several files.
     private func withPlaceholders(_ asset: YAMLNode) -> YAMLNode {
         guard case .mapping(let entries) = asset.content, let first = entries.first else { return asset }
-        func with(_ key: String, _ value: String?, _ type: MappingType) -> YAMLNode? {
+        func with(_ key: String, _ value: String?, isList: Bool = false, _ type: MappingType) -> YAMLNode? {
             guard let value, entries.allSatisfy({ $0.key != key && type.has($0.key) }) else { return nil }
-            let name = YAMLNode(.scalar(value, .plain), at: first.keyRange)
+            let text = YAMLNode(.scalar(value, .plain), at: first.keyRange)
+            let node = isList ? YAMLNode(.sequence([text]), at: first.keyRange) : text
             return YAMLNode(
-                .mapping([YAMLNode.Entry(key: key, keyRange: first.keyRange, value: name)] + entries),
+                .mapping([YAMLNode.Entry(key: key, keyRange: first.keyRange, value: node)] + entries),
                 at: asset.range)
         }
         return with("pattern", TestPattern.sources.first?.name, Language.pattern)
             ?? with("frame_rate", "25", Language.imagesAsset) ?? with("duration", "1s", Language.imageAsset)
-            ?? with("job", definition.bases.first?.id.value, Language.jobAsset) ?? asset
+            ?? with("job", definition.bases.first?.id.value, Language.jobAsset)
+            ?? (entries.contains { $0.key == "except" }
+                ? with("paths", "*", isList: true, Language.pathsAsset) : nil) ?? asset
     }
 
     private func has(_ output: String, _ job: YAMLNode) -> Bool {

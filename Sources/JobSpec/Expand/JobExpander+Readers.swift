@@ -24,7 +24,7 @@ extension JobExpander {
     private func expansions(of instance: Instance, results: [[JobSpec]]) -> [Instance] {
         var instances = [instance]
         // Location of the pattern or of the job with several instances that already multiplies the instances.
-        var several: SourceRange? = instance.asset.pattern?.range ?? instance.pattern
+        var several: SourceRange? = instance.asset.patterns?.range ?? instance.pattern
         for id in instance.readJobs {
             guard let position = definition.positions[id.value] else { continue }
             let read = results[position]
@@ -32,7 +32,7 @@ extension JobExpander {
                 if let first = several {
                     reader.sink.error(
                         .fanOut,
-                        "a composition can't contain two jobs with several instances, or two patterns",
+                        "a composition can't contain two jobs with several instances, or one beside a pattern or `paths`",
                         at: id.range, notes: [Diagnostic.Note("the first one is here", at: first)])
                     return []
                 }

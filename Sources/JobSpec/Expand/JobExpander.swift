@@ -9,9 +9,9 @@ internal import YAMLDocument
 /// The expansion of all jobs to instances: one for each combination of a matrix, each match of a pattern, and
 /// each instance of a job that is read. Jobs that read outputs of other jobs are expanded after those.
 struct JobExpander {
-    /// Closure that returns the paths that match a pattern. It is nil while no file may be opened; jobs with patterns
-    /// then remain templates.
-    typealias Matches = (Located<String>) -> [String]?
+    /// Closure that returns the files of patterns; nil after an error, and if there are none. The closure is nil while no
+    /// file may be opened; jobs with patterns then remain templates.
+    typealias Matches = (FilePatterns) -> [FilePatterns.File]?
 
     let definition: BatchDefinition
     let reader: NodeReader
@@ -184,12 +184,14 @@ struct JobExpander {
         // An asset that is the same in all combinations is decoded once and shared.
         let isShared = combinations.count > 1 && !Substitution.dependsOnInstance(asset)
         var shared: (AssetSpec, Located<String>?)?
+        var files: FileList?
         var isDecoded = false
         for combination in combinations {
             let label = combination.map { "\($0.key)=\($0.value.text)" }
             let scope = Self.scope(definition, base.id.value, combination, nil)
             if !isDecoded || !isShared {
                 isDecoded = true
+                files = nil
                 let node = Substitution(scope: scope, reader: reader).apply(to: asset)
                 shared =
                     isComposed
@@ -209,7 +211,7 @@ struct JobExpander {
             let instance = Instance(
                 base: index, combination: combination, label: label, asset: spec, assetID: id,
                 properties: properties(of: spec, id: id))
-            guard let expanded = expand(instance, besides: instances.count) else { return [] }
+            guard let expanded = expand(instance, besides: instances.count, &files) else { return [] }
             instances += expanded
         }
         for position in instances.indices { instances[position].index = position + 1 }
@@ -305,24 +307,35 @@ struct JobExpander {
         switch spec.source {
         case .file(let path): properties.path = displayPath(path)
         case .url(let url): properties.path = String(url.value.prefix { $0 != "?" && $0 != "#" })
-        case .glob(let path):
-            properties.path = displayPath(path)
-            properties.isPattern = true
+        case .glob(let patterns): set(patterns, of: &properties)
         case .pattern: properties.what = "a test signal"
         case .images: properties.what = "an image sequence"
         case .composition(let spec):
             // Each instance uses one match of a clip's pattern.
-            guard let pattern = spec.pattern else {
+            guard let patterns = spec.patterns else {
                 properties.what = "a composition"
                 break
             }
-            properties.path = displayPath(pattern)
-            properties.isPattern = true
+            set(patterns, of: &properties)
         case .composed: properties.what = "a composition"
         case .image(let path, _, _): properties.path = displayPath(path)
         case .job: properties.what = "the job's output"
         }
         return properties
+    }
+
+    /// Sets the properties of a source that is one of several files.
+    private func set(_ patterns: FilePatterns, of properties: inout AssetProperties) {
+        properties.isPattern = true
+        let count = patterns.entries.reduce(0) { $0 + $1.expansions.count }
+        // The properties of a long list are known once its files are.
+        guard count <= Language.maxPatterns else {
+            properties.alternatives = ["*/*.*"]
+            return
+        }
+        properties.alternatives = patterns.entries.flatMap { entry in
+            entry.expansions.map { displayPath(Located($0, at: entry.written.range)) }
+        }
     }
 
     /// Returns a path as it is written if it is relative to the job file's folder; otherwise resolves it.
@@ -331,56 +344,60 @@ struct JobExpander {
             ? path.value : definition.absolutePath(path)
     }
 
-    /// Returns one instance for each match of the instance's pattern; nil after an error if they, together with `count`
-    /// others, exceed the limits.
-    private func expand(_ instance: Instance, besides count: Int) -> [Instance]? {
+    /// The files of an asset that stands for several.
+    private struct FileList {
+        /// Nil after an error, and if there are none.
+        let files: [FilePatterns.File]?
+        let commonFolder: String
+    }
+
+    /// Returns one instance for each file of the instance's asset; nil after an error if they, together with `count`
+    /// others, exceed the limits. `known` contains the files of the same asset once they are determined.
+    private func expand(
+        _ instance: Instance, besides count: Int, _ known: inout FileList?
+    ) -> [Instance]? {
         var composed: CompositionSpec?
-        let pattern: Located<String>
+        let patterns: FilePatterns
         switch instance.asset.source {
-        case .glob(let written): pattern = written
+        case .glob(let written): patterns = written
         case .composition(let spec):
-            guard let written = spec.pattern else { return [instance] }
-            (composed, pattern) = (spec, written)
+            guard let written = spec.patterns else { return [instance] }
+            (composed, patterns) = (spec, written)
         default: return [instance]
         }
-        guard let matches else {
-            var template = instance
-            template.isTemplate = true
-            return [template]
+        if known == nil {
+            let listed = patterns.listed(absolutePath: definition.absolutePath)
+            if listed == nil, matches == nil {
+                var template = instance
+                template.isTemplate = true
+                return [template]
+            }
+            known = FileList(files: listed ?? matches?(patterns), commonFolder: patterns.commonFolder)
         }
-        guard let paths = matches(pattern) else { return [] }
-        guard isWithinLimits(count + paths.count, ofJob: instance.base) else { return nil }
-        let fixed = Self.fixedFolder(of: pattern.value)
-        // Matches are normalized: those of `./m/*` begin with `m/`.
-        let folder = paths.first.map { $0.hasExactPrefix(fixed) } == true ? fixed : Self.normalized(fixed)
-        return paths.map { path in
+        guard let folder = known?.commonFolder, let files = known?.files else { return [] }
+        guard count + files.count <= definition.limits.instances else {
+            reader.sink.error(
+                .fanOut, "the job expands to more than \(definition.limits.instances) instances",
+                at: definition.bases[instance.base].id.range)
+            return nil
+        }
+        guard isWithinLimits(count + files.count, ofJob: instance.base) else { return nil }
+        return files.map { file in
             var copy = instance
-            let located = Located(path, at: pattern.range)
+            let located = Located(file.path, at: patterns.entries[file.entry].written.range)
             copy.asset.source =
-                composed.map { .composition($0.with(located, for: pattern)) } ?? .file(located)
+                composed.map { .composition($0.with(located, for: patterns)) } ?? .file(located)
             copy.properties.path = displayPath(located)
             copy.properties.isPattern = false
-            copy.pattern = pattern.range
+            copy.properties.alternatives = []
+            copy.pattern = patterns.range
             // The name must distinguish the instance from all others of the job, because ids must be unique.
             let name =
-                path.hasExactPrefix(folder)
-                ? String(decoding: path.utf8.dropFirst(folder.utf8.count), as: UTF8.self) : path
+                file.path.hasExactPrefix(folder)
+                ? String(decoding: file.path.utf8.dropFirst(folder.utf8.count), as: UTF8.self) : file.path
             copy.label.insert(name, at: 0)
             return copy
         }
-    }
-
-    /// Returns a folder without `.` components and repeated slashes.
-    private static func normalized(_ folder: String) -> String {
-        let parts = folder.split(separator: "/").filter { $0 != "." }.map { $0 + "/" }.joined()
-        return folder.hasPrefix("/") ? "/" + parts : parts
-    }
-
-    /// Returns the part of a pattern before the first component with a wildcard, with the trailing `/`.
-    static func fixedFolder(of pattern: String) -> String {
-        let parts = pattern.split(separator: "/", omittingEmptySubsequences: false)
-        let fixed = parts.dropLast().prefix { !GlobPattern.isPattern(String($0)) }
-        return fixed.map { $0 + "/" }.joined()
     }
 
     // MARK: Decoding

@@ -159,8 +159,10 @@ struct Scope: Sendable {
 struct AssetProperties: Sendable {
     var id: String?
     var path: String?
-    /// Whether the path is a pattern whose matches are not known yet.
+    /// Whether the path depends on matches of patterns that are not known yet.
     var isPattern = false
+    /// The paths and patterns of which one includes the source, in place of `path`; empty for a single one.
+    var alternatives: [String] = []
     var what = "the asset"
     /// Whether the asset couldn't be decoded. The values of all its properties are then deferred.
     var isUnknown = false
@@ -182,6 +184,7 @@ struct AssetProperties: Sendable {
             throw .undefined(
                 "an inline asset has no id", help: "use `${asset.stem}` for its name")
         case "stem", "ext", "dir":
+            if !alternatives.isEmpty { return part(property, ofEach: alternatives) }
             guard let path else {
                 if property == "stem", let id { return Scope.Value(text: id) }
                 throw .undefined("`asset.\(property)` is not available: \(what) has no path", help: nil)
@@ -193,6 +196,15 @@ struct AssetProperties: Sendable {
                 help: Suggestion.help(for: property, among: ["id", "stem", "ext", "dir"])
                     ?? "expected asset.id, asset.stem, asset.ext or asset.dir")
         }
+    }
+
+    /// Returns a part that all paths have in common; a wildcard, which is deferred, if they differ.
+    private func part(_ property: String, ofEach paths: [String]) -> Scope.Value {
+        let values = paths.map { part(property, of: $0) }
+        guard let first = values.first, values.allSatisfy({ $0.text.exact == first.text.exact }) else {
+            return Scope.Value(text: "*", isDeferred: true)
+        }
+        return first
     }
 
     private func part(_ property: String, of path: String) -> Scope.Value {

@@ -176,6 +176,7 @@ extension Language {
     static let sequence = ValueType.list(
         .oneOf([
             .string(mayBeEmpty: false), .mapping(clip), .mapping(join), .mapping(gap), .mapping(fileAsset),
+            .mapping(pathsAsset),
             .mapping(urlAsset), .mapping(pattern), .mapping(imagesAsset), .mapping(imageAsset),
             .mapping(jobAsset),
         ]), atMost: maxItems)

@@ -10,6 +10,9 @@ extension ForeignWords {
             "stop": "end", "t": "duration", "length": "duration",
         ],
         "crop": ["w": "width", "h": "height"],
+        "pathsAsset": [
+            "exclude": "except", "excluding": "except", "ignore": "except", "not": "except",
+        ],
         "color": [
             "color_primaries": "primaries", "color_trc": "transfer", "trc": "transfer",
             "transfer_characteristics": "transfer", "colorspace": "matrix", "color_space": "matrix",
@@ -55,7 +58,11 @@ extension ForeignWords {
 
     /// Help for other tools' keys without a direct equivalent, by the mapping's name.
     static let helpOfMappings: [String: [String: String]] = [
-        "fileAsset": ["start": jobRange, "end": jobRange, "duration": jobRange, "range": jobRange],
+        "fileAsset": [
+            "start": jobRange, "end": jobRange, "duration": jobRange, "range": jobRange, "except": exceptions,
+            "exclude": exceptions, "ignore": exceptions, "files": paths, "globs": paths, "patterns": paths,
+        ],
+        "pathsAsset": ["start": jobRange, "end": jobRange, "duration": jobRange, "range": jobRange],
         "clip": ["start": clipRange, "end": clipRange, "in": clipRange, "out": clipRange],
         "assetLayer": ["x": position, "y": position, "position": position],
         "textLayer": ["x": position, "y": position, "position": position],
@@ -92,6 +99,8 @@ extension ForeignWords {
         ],
     ]
     private static let jobRange = "`range: { start: … }` of the job selects a section of the asset"
+    private static let exceptions = "`except` belongs beside `paths`: `{ paths: [ … ], except: [ … ] }`"
+    private static let paths = "write several files as `{ paths: [ a.mp4, \"in/*.mov\" ] }`"
     private static let clipRange = "write `range: { start: …, end: … }`"
     private static let position = "write the position as `place: { left: 10, top: 10 }`"
     private static let rectangle =

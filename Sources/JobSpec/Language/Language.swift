@@ -43,24 +43,38 @@ package enum Language {
         keys: [
             KeyInfo(
                 "path", .string(mayBeEmpty: false),
-                "Path, relative to the job file that names it; a pattern (`*`, `?`, `[…]`, `**`) runs the job once for each match.",
+                "Path, relative to the job file that names it; a pattern (`*`, `?`, `[…]`, `**`) runs the job once for each match. Beside one of these, `{a,b}` stands for `a` and `b`.",
+                required: true),
+            timing,
+        ], shortForm: "path")
+    static let pathsAsset = MappingType(
+        "pathsAsset", "an asset of several files", "Media files; the job runs once for each.",
+        keys: [
+            KeyInfo(
+                "paths", .list(.string(mayBeEmpty: false), atMost: maxPaths),
+                "Paths and patterns (`*`, `?`, `[…]`, `**`), relative to the job file that names them; `{a,b}` stands for `a` and `b`. Files are in the order of the list, those of a pattern in the order of their names; each file is used once.",
                 required: true),
             KeyInfo(
-                "timing", .word(AssetTiming.allCases.map(\.rawValue)),
-                "`fast` reads times from the header and the index, `precise` reads every packet.",
-                default: "fast"),
-        ], shortForm: "path")
+                "except", .list(.string(mayBeEmpty: false), atMost: maxPatterns),
+                "Paths and patterns of files that are omitted from the matches of the patterns."),
+            timing,
+        ])
     static let urlAsset = MappingType(
         "urlAsset", "a remote asset", "A media file on a server; only with `--allow-network`.",
         keys: [
             KeyInfo(
                 "url", url, "The URL. The server must report the length, and support range requests.",
                 required: true),
-            KeyInfo(
-                "timing", .word(AssetTiming.allCases.map(\.rawValue)),
-                "`fast` reads times from the header and the index, `precise` reads every packet.",
-                default: "fast"),
+            timing,
         ])
+    /// The maximum number of paths that an asset lists.
+    static let maxPaths = 10_000
+    /// The maximum number of patterns of an asset, with their braces expanded.
+    static let maxPatterns = BraceExpansion.limit
+    private static let timing = KeyInfo(
+        "timing", .word(AssetTiming.allCases.map(\.rawValue)),
+        "`fast` reads times from the header and the index, `precise` reads every packet.",
+        default: "fast")
     static let jobAsset = MappingType(
         "jobAsset", "a job's output", "An output of another job, for which this job waits.",
         keys: [
@@ -68,7 +82,8 @@ package enum Language {
             KeyInfo("output", .identifier, "The output's id, if the job has several."),
         ])
     static let asset = ValueType.oneOf([
-        .string(), .mapping(fileAsset), .mapping(urlAsset), .mapping(pattern), .mapping(imagesAsset),
+        .string(), .mapping(fileAsset), .mapping(pathsAsset), .mapping(urlAsset), .mapping(pattern),
+        .mapping(imagesAsset),
         .mapping(imageAsset), .mapping(jobAsset),
     ])
 

@@ -77,6 +77,17 @@ enum ReferenceGrammar {
 
         The output's tracks are in the order of the rules; the tracks of one rule are in the source's order.
 
+        ## Patterns
+
+        A `path` with `*`, `?` or `[…]`, and every entry of `paths`, is a pattern: `*` and `?` match any characters or one character of a name, `[a-z]` one
+        of a set, `[!a-z]` one outside of it, `**` any number of folders, `{wav,flac}` each of the alternatives. `*`, `?`, `[…]` and `**` don't match names that
+        start with a dot. Brackets around a special character make it literal: `[[]`, `[{]`. Braces without a comma are ordinary characters, as are all
+        braces of a `path` without `*`, `?` and `[…]`.
+
+        The files of `paths` are in the order of the list, those of a pattern in the order of their names, folder by folder; each file is used once. An entry
+        without `*`, `?` and `[…]` is the path of a file, which must exist; `except` doesn't omit it. Patterns of `except` are compared with paths as they are
+        written, without following links.
+
         ## Precedence
 
         1. `--set` over `vars`, `vars` of the file over those of its `include`s, later includes over earlier ones.

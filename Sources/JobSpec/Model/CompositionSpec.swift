@@ -167,16 +167,16 @@ package struct CompositionSpec: Sendable {
             + audio.map(\.asset)
     }
 
-    /// The glob pattern of the first asset that has one, with one job instance for each match; nil if there is none.
-    package var pattern: Located<String>? {
-        for asset in assets { if case .glob(let pattern) = asset.source { return pattern } }
+    /// The files of the first asset that stands for several, with one job instance for each; nil if there is none.
+    package var patterns: FilePatterns? {
+        for asset in assets { if case .glob(let patterns) = asset.source { return patterns } }
         return nil
     }
 
-    /// Returns the composition with a file in place of a pattern.
-    func with(_ path: Located<String>, for pattern: Located<String>) -> CompositionSpec {
+    /// Returns the composition with a file in place of patterns.
+    func with(_ path: Located<String>, for patterns: FilePatterns) -> CompositionSpec {
         mapped { asset in
-            guard case .glob(let own) = asset.source, own.range == pattern.range else { return asset }
+            guard case .glob(let own) = asset.source, own.range == patterns.range else { return asset }
             var asset = asset
             asset.source = .file(path)
             return asset

@@ -52,8 +52,8 @@ package struct AssetSpec: Sendable {
         case file(Located<String>)
         /// A remote file, by its URL.
         case url(Located<String>)
-        /// All files that a glob pattern matches.
-        case glob(Located<String>)
+        /// Several files, by paths and glob patterns.
+        case glob(FilePatterns)
         /// A test signal.
         case pattern(TestPattern)
         /// A numbered image sequence, by its path as written.
@@ -95,11 +95,11 @@ package struct AssetSpec: Sendable {
         parts.compactMap { if case .job(_, let run, _) = $0.source { run } else { nil } }
     }
 
-    /// The pattern that creates one job instance for each match; nil if there is none.
-    package var pattern: Located<String>? {
+    /// The files for each of which there is one job instance; nil for other assets.
+    package var patterns: FilePatterns? {
         switch source {
-        case .glob(let pattern): pattern
-        case .composition(let spec): spec.pattern
+        case .glob(let patterns): patterns
+        case .composition(let spec): spec.patterns
         default: nil
         }
     }

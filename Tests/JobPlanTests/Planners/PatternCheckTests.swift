@@ -10,7 +10,9 @@ import Testing
     /// Returns the file with its patterns replaced by the given matches.
     private func expanded(_ snippet: JobFileSnippet, _ matches: [String]) -> JobFile {
         var sink = DiagnosticSink()
-        return snippet.file.expanded(into: &sink) { _, _, _ in matches }
+        return snippet.file.expanded(into: &sink) { _, _ in
+            matches.map { FilePatterns.File(path: $0, entry: 0) }
+        }
     }
 
     private func warnings(_ snippet: JobFileSnippet, _ matches: [String]) -> (
@@ -29,7 +31,8 @@ import Testing
         ("in/*.mp4", "in/${asset.stem}.mkv", false), ("in/*.mp4", "in/new/${asset.stem}.mp4", false),
         ("./in/./*.mp4", "in//${asset.stem}-2.mp4", true), ("in/*.mp4", "/jobs/in/${asset.stem}-2.mp4", true),
         ("/jobs/in/*.mp4", "in/${asset.stem}-2.mp4", true), ("**/*.mp4", "out/${asset.stem}-2.mp4", true),
-        ("in/?.mp4", "in/${asset.stem}-2.mp4", false),
+        ("in/?.mp4", "in/${asset.stem}-2.mp4", false), ("in/*.{mov,mp4}", "in/${asset.stem}-2.mp4", true),
+        ("in/*.{mov,mkv}", "in/${asset.stem}-2.mp4", false),
     ])
     func pattern_thatMatchesItsOutputs_causesAWarning(
         _ pattern: String, _ destination: String, _ isExpected: Bool
@@ -42,6 +45,23 @@ import Testing
             "warning pattern-takes-outputs at \"\(pattern)\": the pattern `\(pattern)` also matches outputs of this job: the next run would read \(output) as a source"
         #expect(found.messages == (isExpected ? [message] : []))
         #expect(found.notes == (isExpected ? ["\"\(destination)\""] : []))
+    }
+
+    /// The pattern that matches an output is reported, unless an exception omits the output. A path of the list is no
+    /// pattern.
+    @Test(arguments: [
+        ("[ \"a/*.mp4\", \"in/*.mp4\" ]", "in/*.mp4"), ("[ in/a-2.mp4, \"in/*.mkv\" ]", nil),
+        ("[ \"in/*.mp4\" ], except: [ \"in/*-2.mp4\" ]", nil),
+        ("[ \"in/*.mp4\" ], except: [ \"in/*-3.mp4\", \"*-2.mp4\" ]", "in/*.mp4"),
+    ])
+    func listOfPatterns_thatMatchesItsOutputs_causesAWarning(_ paths: String, _ expected: String?) throws {
+        let snippet = try JobFileSnippet(
+            "one: { asset: { paths: \(paths) }, destination: \"in/${asset.stem}-2.mp4\" }")
+        let found = warnings(snippet, ["in/a.mp4", "in/b.mp4"])
+        let messages = [expected].compactMap(\.self).map {
+            "warning pattern-takes-outputs at \"\($0)\": the pattern `\($0)` also matches outputs of this job: the next run would read /jobs/in/a-2.mp4 as a source"
+        }
+        #expect(found.messages == messages)
     }
 
     /// Each job is compared with its own pattern only, and causes at most one warning.
@@ -95,13 +115,27 @@ import Testing
         let snippet = try JobFileSnippet(
             "one: { asset: clips, \(to) }", "two: { asset: clips, \(to) }", "three: { asset: b.mp4, \(to) }",
             head: "assets: { clips: \"in/*.mp4\" }")
-        let location = try #require(snippet.file.jobs[0].asset.pattern?.range)
+        let location = try #require(snippet.file.jobs[0].asset.patterns?.range)
         #expect(snippet.text(at: location) == "\"in/*.mp4\"")
         #expect(refusals(snippet, location) == ["/jobs/jobs.yaml one 1", "/jobs/jobs.yaml two 1"])
         #expect(refusals(snippet, only: ["two"], location) == ["/jobs/jobs.yaml two 1"])
         #expect(refusals(snippet, only: ["two[a]"], location) == ["/jobs/jobs.yaml two 1"])
         #expect(refusals(snippet, only: ["three", "tw"], location) == [])
         #expect(refusals(snippet, location, severity: .warning) == [])
+    }
+
+    /// Every job that reads a list of `assets` is refused for an error of one of its patterns or exceptions.
+    @Test func patternOfAList_refusesItsReaders() throws {
+        let to = "destination: \"out/${job}-${asset.stem}.mp4\""
+        let snippet = try JobFileSnippet(
+            "one: { asset: clips, \(to) }",
+            "two: { composition: [ clips ], tracks: [ { video: first, encode: { codec: h264 } } ], \(to) }",
+            head: "assets: { clips: { paths: [ \"in/*.mp4\", \"in/*.mov\" ], except: [ in/a.mp4 ] } }")
+        let patterns = try #require(snippet.file.jobs[0].asset.patterns)
+        let readers = ["/jobs/jobs.yaml one 1", "/jobs/jobs.yaml two 1"]
+        #expect(refusals(snippet, patterns.entries[1].written.range) == readers)
+        #expect(refusals(snippet, patterns.exceptions[0].written.range) == readers)
+        #expect(refusals(snippet, patterns.range) == readers)
     }
 
     /// Errors of expanding a job are located inside of it.
@@ -111,7 +145,7 @@ import Testing
             "two: { asset: \"in/*.mp4\", destination: \"${asset.stem}.mp4\" }",
             "three: { asset: b.mp4, destination: 3.mp4 }")
         let two = snippet.file.jobs[1]
-        let pattern = try #require(two.asset.pattern?.range)
+        let pattern = try #require(two.asset.patterns?.range)
         let destination = try #require(two.outputs[0].destination?.path.range)
         #expect(refusals(snippet, destination) == ["/jobs/jobs.yaml two 1"])
         #expect(refusals(snippet, pattern, two.id.range) == ["/jobs/jobs.yaml two 2"])

@@ -37,7 +37,7 @@ enum PatternCheck {
         var inside: (job: JobKey, start: SourceRange)?
         for file in templates {
             let readers = file.jobs.filter {
-                $0.asset.pattern?.range == location
+                $0.asset.patterns?.contains(location) == true
             }
             if !readers.isEmpty { return readers.map { JobKey(file: file.path, id: $0.base) } }
             for job in file.jobs where job.id.range.source == location.source && job.id.range <= location {
@@ -54,20 +54,21 @@ enum PatternCheck {
     /// most 64 job instances of a pattern are compared.
     static func warn(_ templates: [JobFile], expanded: [JobFile], into sink: inout DiagnosticSink) {
         for (template, file) in zip(templates, expanded) {
-            var patterns: [ExactString: (pattern: Located<String>, left: Int)] = [:]
+            var searches: [ExactString: (Search, left: Int)] = [:]
             for job in template.jobs {
-                if let pattern = job.asset.pattern { patterns[job.base.exact] = (pattern, 64) }
-            }
-            guard !patterns.isEmpty else { continue }
-            for job in file.jobs {
-                guard let (pattern, left) = patterns[job.base.exact], left > 0 else { continue }
-                patterns[job.base.exact]?.left = left - 1
-                let own = job.outputs.compactMap(\.destination?.path).first {
-                    GlobPattern.matches(
-                        path: parts(file.absolutePath($0)), parts(file.absolutePath(pattern)))
+                if let patterns = job.asset.patterns {
+                    searches[job.base.exact] = (Search(patterns, of: template), 64)
                 }
-                guard let own else { continue }
-                patterns[job.base.exact]?.left = 0
+            }
+            guard !searches.isEmpty else { continue }
+            for job in file.jobs {
+                guard let (search, left) = searches[job.base.exact], left > 0 else { continue }
+                searches[job.base.exact]?.left = left - 1
+                let own = job.outputs.compactMap(\.destination?.path).lazy.compactMap { path in
+                    search.pattern(matching: file.absolutePath(path)).map { (path: path, pattern: $0) }
+                }.first
+                guard let (own, pattern) = own else { continue }
+                searches[job.base.exact]?.left = 0
                 sink.warning(
                     .patternTakesOutputs,
                     "the pattern `\(pattern.value)` also matches outputs of this job: the next run would read \(file.absolutePath(own)) as a source",
@@ -79,7 +80,24 @@ enum PatternCheck {
         }
     }
 
-    private static func parts(_ path: String) -> ArraySlice<String> {
-        path.pathParts.filter { $0 != "." }[...]
+    /// The patterns of an asset, for comparison with paths.
+    private struct Search {
+        private let patterns: FilePatterns
+        private let matcher: FilePatterns.Matcher
+        private let exceptions: FilePatterns.Matcher
+
+        init(_ patterns: FilePatterns, of file: JobFile) {
+            self.patterns = patterns
+            matcher = patterns.patternMatcher(absolutePath: file.absolutePath)
+            exceptions = patterns.exceptionMatcher(absolutePath: file.absolutePath)
+        }
+
+        /// Returns the first pattern that matches an absolute path; nil if there is none, or if the path is excepted.
+        func pattern(matching path: String) -> Located<String>? {
+            guard let entry = matcher.entries(matching: path).first,
+                exceptions.entries(matching: path).isEmpty
+            else { return nil }
+            return patterns.entries[entry].written
+        }
     }
 }

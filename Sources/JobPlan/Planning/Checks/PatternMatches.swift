@@ -1,41 +1,99 @@
 internal import Diagnostics
-internal import ExactStrings
 internal import FileSystem
 internal import Glibc
 internal import JobSpec
 
-/// The files that patterns of a job file match, and the errors of the search.
-enum PatternMatches {
-    /// Returns the paths that a pattern matches; nil after an error, if there are none or too many.
-    fileprivate static func paths(
-        of pattern: Located<String>, absolute: String, beneath root: PathRoot,
-        into sink: inout DiagnosticSink
-    ) -> [String]? {
-        // Matches have the same spelling as the pattern, so the search starts at the pattern's base.
-        let base =
-            pattern.value.hasPrefix("/")
-            ? "/" : String(decoding: absolute.utf8.dropLast(pattern.value.utf8.count), as: UTF8.self)
-        do throws(Globber.TooMany) {
-            let (paths, obstacles) = try Globber.paths(pattern.value, from: base, beneath: root)
-            // A file that can't be read is an error; the other matches are still planned.
-            for obstacle in obstacles { report(obstacle, of: pattern, into: &sink) }
-            if paths.isEmpty, obstacles.isEmpty {
+/// The search for the files of an asset that stands for several, with its diagnostics.
+private struct PatternSearch {
+    let patterns: FilePatterns
+    let absolutePath: (Located<String>) -> String
+    let exceptions: FilePatterns.Matcher
+    /// Exceptions that omit a file.
+    private var usedExceptions: Set<Int> = []
+    /// Patterns that match no file, without an obstacle.
+    private var unmatched: [FilePatterns.Entry] = []
+    private var omittedCount = 0
+
+    init(_ patterns: FilePatterns, absolutePath: @escaping (Located<String>) -> String) {
+        self.patterns = patterns
+        self.absolutePath = absolutePath
+        exceptions = patterns.exceptionMatcher(absolutePath: absolutePath)
+    }
+
+    /// Returns the files; nil after an error, if there are none or too many.
+    mutating func files(beneath root: PathRoot, into sink: inout DiagnosticSink) -> [FilePatterns.File]? {
+        var globber = Globber(beneath: root)
+        var found: [Int: [String]] = [:]
+        for (index, entry) in patterns.entries.enumerated() where entry.isPattern {
+            let pattern = entry.written
+            do throws(Globber.TooMany) {
+                let (paths, obstacles) = try globber.paths(pattern.value, from: base(of: pattern))
+                // A file that can't be read is an error; the other matches are still planned.
+                for obstacle in obstacles { report(obstacle, of: pattern, into: &sink) }
+                if paths.isEmpty, obstacles.isEmpty { unmatched.append(entry) }
+                found[index] = paths.filter { !isOmitted($0, of: pattern) }
+            } catch {
                 sink.error(
-                    .noMatch, "the pattern `\(pattern.value)` matches no file", at: pattern.range,
-                    notes: [Diagnostic.Note("the pattern is relative to \(base)")],
-                    help: pattern.value.contains("[") ? "write `[[]` to match a literal `[`" : nil)
+                    .fanOut, "the pattern `\(pattern.value)` covers too many files and folders",
+                    at: pattern.range)
+                return nil
             }
-            return paths.isEmpty ? nil : paths
-        } catch {
+        }
+        let files = patterns.files(absolutePath: absolutePath) { found[$0] ?? [] }
+        reportUnmatched(isError: files.isEmpty, into: &sink)
+        return files.isEmpty ? nil : files
+    }
+
+    /// Returns the folder from which a pattern is searched. Matches have the same spelling as the pattern.
+    private func base(of pattern: Located<String>) -> String {
+        if pattern.value.hasPrefix("/") { return "/" }
+        let absolute = absolutePath(pattern)
+        return String(decoding: absolute.utf8.dropLast(pattern.value.utf8.count), as: UTF8.self)
+    }
+
+    /// Returns whether an exception omits a file that a pattern matches.
+    private mutating func isOmitted(_ path: String, of pattern: Located<String>) -> Bool {
+        guard !exceptions.isEmpty else { return false }
+        let omitting = exceptions.entries(matching: absolutePath(Located(path, at: pattern.range)))
+        usedExceptions.formUnion(omitting)
+        omittedCount += omitting.isEmpty ? 0 : 1
+        return !omitting.isEmpty
+    }
+
+    /// Reports patterns without a match, and exceptions that omit no file. If there are no files at all, that is an error;
+    /// otherwise a warning.
+    private func reportUnmatched(isError: Bool, into sink: inout DiagnosticSink) {
+        for entry in unmatched {
+            let pattern = entry.written
+            let message = "the pattern `\(pattern.value)` matches no file"
+            let notes = [Diagnostic.Note("the pattern is relative to \(base(of: pattern))")]
+            let help = pattern.value.contains("[") ? "write `[[]` to match a literal `[`" : nil
+            if isError {
+                sink.error(.noMatch, message, at: pattern.range, notes: notes, help: help)
+            } else {
+                sink.warning(.noMatch, message, at: pattern.range, notes: notes, help: help)
+            }
+        }
+        if isError, omittedCount > 0 {
             sink.error(
-                .fanOut,
-                "the pattern `\(pattern.value)` covers too many files and folders",
-                at: pattern.range)
-            return nil
+                .noMatch,
+                "`except` omits \(omittedCount == 1 ? "the only file" : "all \(omittedCount) files")",
+                at: patterns.range,
+                notes: patterns.exceptions.indices.filter(usedExceptions.contains).map {
+                    Diagnostic.Note(
+                        "`\(patterns.exceptions[$0].written.value)` is here",
+                        at: patterns.exceptions[$0].written.range)
+                })
+        }
+        for (index, entry) in patterns.exceptions.enumerated()
+        where !usedExceptions.contains(index) && !isError {
+            sink.warning(
+                .noMatch, "the exception `\(entry.written.value)` omits no file", at: entry.written.range,
+                notes: [Diagnostic.Note("the exception is relative to \(base(of: entry.written))")])
         }
     }
 
-    private static func report(
+    private func report(
         _ obstacle: Globber.Obstacle, of pattern: Located<String>, into sink: inout DiagnosticSink
     ) {
         switch obstacle {
@@ -61,9 +119,9 @@ enum PatternMatches {
 extension JobFile {
     /// Returns the job file with its patterns replaced by the files that they match beneath a root.
     func expanded(into sink: inout DiagnosticSink, beneath root: PathRoot) -> JobFile {
-        expanded(into: &sink) { pattern, absolute, sink in
-            PatternMatches.paths(
-                of: pattern, absolute: absolute, beneath: root, into: &sink)
+        expanded(into: &sink) { patterns, sink in
+            var search = PatternSearch(patterns, absolutePath: absolutePath)
+            return search.files(beneath: root, into: &sink)
         }
     }
 }

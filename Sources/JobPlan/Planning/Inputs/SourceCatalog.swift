@@ -188,6 +188,7 @@ final class SourceCatalog {
             return "numbered images are `asset: { images: \(name), frame_rate: 25 }`"
         }
         return name.contains("{") && name.contains(",") && name.contains("}")
-            ? "a pattern can't contain `{a,b}`; it contains `*`, `?` and `[…]`" : nil
+            ? "a path is expanded only if it contains `*`, `?` or `[…]`; `asset: { paths: [\"\(name)\"] }` expands its braces"
+            : nil
     }
 }
