@@ -175,12 +175,13 @@ import Testing
         _ name: String, _ count: Int, _ status: Int
     ) throws {
         let scratch = try Scratch()
+        // Small frames, whose estimated size fits on the small disks of Tests/Torture/filesystems.
         try scratch.write(
             jobFile(
-                asset: "{ pattern: testsrc, size: 1280x720, duration: 36000s }", video: "codec: h264",
+                asset: "{ pattern: testsrc, size: 320x180, duration: 36000s }", video: "codec: h264",
                 destination: "out.mp4",
                 more:
-                    "  two: { asset: { pattern: smpte, duration: 36000s }, tracks: [ { video: first, encode: { codec: h264 } } ], destination: two.mp4 }"
+                    "  two: { asset: { pattern: smpte, size: 320x180, duration: 36000s }, tracks: [ { video: first, encode: { codec: h264 } } ], destination: two.mp4 }"
             ),
             to: "jobs.yaml")
         let script = """
