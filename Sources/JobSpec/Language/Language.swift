@@ -139,7 +139,7 @@ package enum Language {
     static let select = ValueType.oneOf([
         .word(["first", "all"]), .scalar(trackIndex), .mapping(selection), selections,
     ])
-    /// One track, or alternatives that select one.
+    /// A selection of one track, with or without alternatives.
     static let selectOne = ValueType.oneOf([
         .word(["first"]), .scalar(trackIndex), .mapping(selection), singleSelections,
     ])
