@@ -28,6 +28,7 @@ private struct SignalProber: SourceProber {
         case .audioFormat: return .audioFormat(nil)
         case .keyFrames, .scenes: return .keyFrames([])
         case .cadence: return .cadence(nil)
+        case .byteCount: return .byteCount(1 << 20)
         case .cover: throw SourceProblem("no image")
         case .frames(_, let ranges, let numbers):
             return .frames(

@@ -67,7 +67,7 @@ final class ExportExecution: Sendable {
                 tracks: output.tracks, warnings: output.warnings)
         case .failed(let failure)?: throw ExportError(failure)
         case nil, .cancelled?: throw CancellationError()
-        case .upToDate?, .skipped?, .notRun?: break
+        case .upToDate?, .skipped?, .declined?, .notRun?: break
         }
         throw ExportError(.failed, "the export has no output")
     }

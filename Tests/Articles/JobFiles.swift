@@ -14,7 +14,7 @@ public func jobFiles(file: URL) async throws -> [String] {
             switch record.outcome {
             case .succeeded(let result): created += result.outputs.compactMap(\.destination)
             case .failed(let failure): print("\(record.id) failed: \(failure.message)")
-            case .upToDate, .skipped, .cancelled, .notRun: print("\(record.id): nothing to do")
+            case .upToDate, .skipped, .declined, .cancelled, .notRun: print("\(record.id): nothing to do")
             }
         }
     } catch let error as JobFileError {

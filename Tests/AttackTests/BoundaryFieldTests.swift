@@ -31,6 +31,7 @@ import Testing
                     FramePositions(of: numbers, in: ranges, count: 1 << 40, every: Rational(1, 1000)))
             case .subtitleEvents: return .presence(true)
             case .cadence: return .cadence(nil)
+            case .byteCount: return .byteCount(1 << 20)
             case .cover: throw SourceProblem("no image")
             case .cut, .joinedCut, .clipCut: return .cut(nil)
             case .trial(.filtered(_, let format, _)): return .verdict(.outputs(format))

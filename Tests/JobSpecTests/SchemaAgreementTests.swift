@@ -416,10 +416,14 @@ private enum ScalarMutations {
         // A job may contain keys that `defaults` lacks, and settings may contain keys that an encoding lacks.
         case .missingKey:
             path.hasPrefix("file.defaults") || path.contains(".encode.") || path.contains("settings")
+                // `copy: { where: … }` requires `encode`.
+                || path.contains(".copy")
         // YAML numbers and booleans are accepted as text if a name or path is required.
         case .invalidName: true
         case .invalidValue:
-            diagnostic.message.contains("unknown pixel format") || path.hasSuffix(".channels")
+            diagnostic.message.contains("unknown pixel format") || path.contains(".channels")
+                // The order of two bounds.
+                || path.hasSuffix(".min") || path.hasSuffix(".max")
         default: false
         }
     }

@@ -14,13 +14,18 @@ package struct ExplainReport: Sendable {
             for task in plan.tasks {
                 let reasons = forecast.reasons(for: task)
                 let verdict =
-                    reasons.lines.isEmpty
-                    ? "up to date"
-                    : reasons.onlyEvaluates
-                        ? "will evaluate its expectations; the output is kept" : "will run"
+                    reasons.declined != nil
+                    ? "declined"
+                    : reasons.lines.isEmpty
+                        ? "up to date"
+                        : reasons.onlyEvaluates
+                            ? "will evaluate its expectations; the output is kept" : "will run"
                 lines.append("\(task.name): \(verdict)")
-                lines += reasons.lines.map { "  \($0)" }
+                lines += (reasons.lines + [reasons.declined].compactMap(\.self)).map { "  \($0)" }
             }
+        }
+        for skip in planned.plan.skips where skip.id == job || skip.base == job {
+            lines += ["\(skip.id): will be skipped", "  \(skip.reason)"]
         }
         text = lines.map { SafeText.line($0) + "\n" }.joined()
     }

@@ -11,6 +11,8 @@ package struct PlanReport: Encodable, Sendable {
         let reasons: [String]
         /// Whether the output is kept and only its changed expectations are evaluated.
         let onlyEvaluates: Bool
+        /// Reason why an earlier run declined the output; nil for any other output.
+        let declined: String?
     }
 
     let plan: BatchPlan
@@ -23,7 +25,8 @@ package struct PlanReport: Encodable, Sendable {
         runs = plan.jobs.flatMap(\.tasks).map { task in
             let reasons = forecast.reasons(for: task)
             return Run(
-                id: task.name, file: task.file, reasons: reasons.lines, onlyEvaluates: reasons.onlyEvaluates)
+                id: task.name, file: task.file, reasons: reasons.lines, onlyEvaluates: reasons.onlyEvaluates,
+                declined: reasons.declined)
         }
     }
 }

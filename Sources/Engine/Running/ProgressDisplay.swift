@@ -95,6 +95,10 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
             if verbosity != .quiet {
                 printLine(statusWord("skip", "36") + " \(id): \(TextRenderer.printable(why))")
             }
+        case .declined(let why):
+            if verbosity != .quiet {
+                printLine(statusWord("drop", "36") + " \(id): not published: \(TextRenderer.printable(why))")
+            }
         case .failed(let failure):
             let attemptNote = record.attempts > 1 ? " (attempt \(record.attempts))" : ""
             printLine(
@@ -172,10 +176,14 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
             }
             let current = records.count { $0.outcome.isUpToDate }
             let done = records.count - unsuccessful.count
+            let skipped = records.count { if case .skipped = $0.outcome { true } else { false } }
+            let declined = records.count { if case .declined = $0.outcome { true } else { false } }
             if verbosity == .quiet, unsuccessful.isEmpty { return details }
             console.write(
                 "\(done) of \(records.count) jobs done"
                     + (current > 0 ? ", \(current) of them up to date" : "")
+                    + (skipped > 0 ? ", \(skipped) skipped" : "")
+                    + (declined > 0 ? ", \(declined) declined" : "")
                     + (unsuccessful.isEmpty ? "" : ", \(unsuccessful.count) not done") + "\n")
             if let rerunCommand, !unsuccessful.isEmpty, records.count > 1 {
                 // Without `--only`, the same command suffices: completed jobs are up to date.

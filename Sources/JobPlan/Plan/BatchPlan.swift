@@ -13,6 +13,8 @@ public struct BatchPlan: Codable, Sendable {
     public var jobs: [JobPlan]
     /// Jobs whose outputs are up to date, determined without probing their sources.
     public var upToDateJobs: [UpToDateJob] = []
+    /// Jobs that are skipped, because a condition of `when` doesn't hold.
+    public var skips: [Skip] = []
     /// Jobs that were rejected during planning, with their diagnostics.
     public var refusals: [Refusal]
 
@@ -49,6 +51,20 @@ public struct BatchPlan: Codable, Sendable {
         package func destination(of id: String?) -> String? { outputs.first { $0.id == id }?.destination }
     }
 
+    /// A job that is skipped.
+    public struct Skip: Codable, Hashable, Sendable {
+        /// Id of the job instance.
+        public var id: String
+        /// The job's id in the job file, without the instance's suffix.
+        package var base: String
+        /// Path of the job file, as given by the user.
+        public var file: String
+        /// Location of the condition in the job file, or of the skipped job's output as the source.
+        package var location: SourceRange
+        /// The facts that decide, in one line.
+        public var reason: String
+    }
+
     /// A job that was rejected during planning.
     public struct Refusal: Codable, Sendable {
         /// Id of the job instance.
@@ -62,8 +78,11 @@ public struct BatchPlan: Codable, Sendable {
         package var base: String { InstanceName(id).base }
     }
 
-    package init(jobs: [JobPlan], upToDateJobs: [UpToDateJob] = [], refusals: [Refusal]) {
+    package init(
+        jobs: [JobPlan], upToDateJobs: [UpToDateJob] = [], skips: [Skip] = [], refusals: [Refusal]
+    ) {
         self.jobs = jobs
+        self.skips = skips
         self.upToDateJobs = upToDateJobs
         self.refusals = refusals
     }

@@ -23,6 +23,8 @@ public struct JobPlan: Codable, Hashable, Sendable {
     public var outputs: [OutputPlan]
     /// Priority, timeout, retries and threads.
     package var scheduling: JobScheduling
+    /// Condition without which the finished output isn't published; nil for none.
+    package var publishIf: PublishCondition?
 }
 
 extension JobPlan {

@@ -86,3 +86,12 @@ extension ImageSequence: RecipeConvertible {
         return Recipe(numbers: numbers, frameRate: frameRate, frameCount: frameCount)
     }
 }
+
+extension TrackDescription: RecipeConvertible {
+    /// The description without the profile, which the source's identity determines.
+    func recipe(by identification: SourceIdentification) -> any Encodable {
+        var track = self
+        track.profile = nil
+        return track
+    }
+}

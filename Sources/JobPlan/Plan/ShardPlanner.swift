@@ -28,7 +28,9 @@ package enum ShardPlanner {
                 return true
             }
         }
-        return BatchPlan(jobs: kept, upToDateJobs: plan.upToDateJobs, refusals: plan.refusals + waiting)
+        return BatchPlan(
+            jobs: kept, upToDateJobs: plan.upToDateJobs, skips: plan.skips,
+            refusals: plan.refusals + waiting)
     }
 
     /// Returns the indices of each part's jobs in the plan, in the plan's order. There are always `count` parts; if

@@ -85,6 +85,7 @@ package struct SourceDescription: Codable, Hashable, Sendable {
                 guard case .encode(let encoding) = track.action else { return result }
                 let encoder = encoding.encoder
                 result.codec = encoding.codec
+                result.profile = nil
                 result.isDecodable = true
                 result.isLossless = false
                 result.timeBase = encoder.timeBase

@@ -44,6 +44,8 @@ package struct ProbeRequest: Codable, Hashable, Sendable {
         case subtitleEvents(track: Int, ranges: [TimeRange])
         /// Frame rate at which every frame of a range of a video track is shown. All packets of the range are read.
         case cadence(track: Int, range: TimeRange)
+        /// Size of a track's packets. All of them are read.
+        case byteCount(track: Int)
         /// Format, size and digest of an image file that becomes a cover. All of it is read and decoded.
         case cover
         /// Whether filters or an encoder accept some settings, determined by a dry open. No source is probed.
@@ -95,6 +97,8 @@ package enum ProbeResponse: Codable, Sendable {
     case presence(Bool)
     /// Frame rate at which every frame is shown; nil if the track no longer exists.
     case cadence(FrameCadence?)
+    /// Size of packets in bytes.
+    case byteCount(Int64)
     case cover(CoverImage)
     /// Result of a dry open.
     case verdict(SettingsValidation.Outcome)
@@ -194,6 +198,12 @@ package struct LocalProber: SourceProber {
                     try contents.tracks.first { $0.index == track }.map {
                         try contents.cadence(of: $0, in: range, path: path, environment: media)
                     })
+            case .byteCount(let track):
+                let contents = try contents(path)
+                guard let found = contents.tracks.first(where: { $0.index == track }) else {
+                    return .byteCount(0)
+                }
+                return .byteCount(try contents.byteCount(of: found, path: path, environment: environment))
             case .cover: return .cover(try CoverImage.probe(path: path, environment: environment))
             case .joinedCut(let track, let ranges, let encoder):
                 return .cut(try joinedCut(path, track, ranges, tick: nil, encoder))
@@ -371,6 +381,13 @@ extension SourceProber {
         let reply = try respond(to: ProbeRequest(path: path, subject: .cadence(track: track, range: range)))
         guard case .cadence(let cadence) = reply else { throw .unexpectedReply }
         return cadence
+    }
+
+    /// Returns the size of a track's packets in bytes.
+    func byteCount(_ track: Int, of path: String) throws(SourceProblem) -> Int64 {
+        let reply = try respond(to: ProbeRequest(path: path, subject: .byteCount(track: track)))
+        guard case .byteCount(let count) = reply, count >= 0 else { throw .unexpectedReply }
+        return count
     }
 
     /// Returns the possibilities of ranges of a track in a cut of several sources; nil if the track no longer exists.

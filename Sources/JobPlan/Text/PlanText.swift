@@ -16,6 +16,9 @@ package enum PlanText {
                 text += render(task, of: job, why) + "\n"
             }
         }
+        for skip in plan.skips {
+            text += SafeText.line("\(skip.id)") + "\n" + SafeText.line("  skipped    \(skip.reason)") + "\n\n"
+        }
         var total = MediaTime.zero
         for output in plan.jobs.flatMap(\.outputs) { total = total + output.expectedDuration }
         let all = plan.jobs.flatMap(\.outputs)
@@ -27,6 +30,7 @@ package enum PlanText {
             if sizes.count < outputs { text += " and \(outputs - sizes.count) of unknown size" }
         }
         if current > 0 { text += "; \(current) up to date" }
+        if !plan.skips.isEmpty { text += "; \(plan.skips.count) skipped" }
         if !plan.refusals.isEmpty { text += "; \(plan.refusals.count) rejected" }
         return text + "\n"
     }
@@ -39,7 +43,11 @@ package enum PlanText {
             lines.append(
                 "  \(pad(index > 0 ? "" : why.onlyEvaluates ? "will check" : "will run", 10)) \(reason)")
         }
-        if reasons.isEmpty { lines.append("  up to date") }
+        if let declined = why.declined {
+            lines.append("  declined   \(declined)")
+        } else if reasons.isEmpty {
+            lines.append("  up to date")
+        }
         if reasons.count > 4 { lines.append("  \(pad("", 10)) and \(reasons.count - 4) more") }
         lines.append("  source     \(source(input))")
         if case .composition(let composition, _) = input.source {
@@ -72,6 +80,9 @@ package enum PlanText {
         if output.isPublished {
             lines.append("  ledger")
             lines += ledger(output.ledger)
+        }
+        if let condition = job.publishIf {
+            lines.append("  publishes  if smaller than the source by \(condition.smallerBy.text)")
         }
         for expectation in output.allExpectations { lines.append("  expects    \(expectation.check.text)") }
         if input.damagePolicy == .skip {

@@ -57,6 +57,8 @@ package actor BatchRunner {
     private var budget: ResourceBudget
     /// Jobs with an instance that did not succeed, by the ids in the job files.
     var failures: Set<JobKey> = []
+    /// Job instances that ended without output, because a condition didn't hold or their source has no output.
+    private var withoutOutput: Set<JobKey> = []
     /// Jobs that have an instance, by the ids in the job files.
     let jobsWithInstances: Set<JobKey>
     /// A job from its start to its end.
@@ -71,7 +73,7 @@ package actor BatchRunner {
         /// Whether the outputs of other jobs that the job reads are still being probed.
         var isReplanning: Bool
         /// Wait for the result of replanning; resumed with nil if the job ends before.
-        var replanning: CheckedContinuation<Result<JobPlan, PlanningError>?, Never>?
+        var replanning: CheckedContinuation<Result<BatchPlanner.Replanned, PlanningError>?, Never>?
         /// Start and slot of the first attempt; nil while the job is replanned.
         var launch: (begun: Double, slot: Int)?
         /// Executor of the latest attempt.
@@ -133,6 +135,7 @@ package actor BatchRunner {
         jobsWithInstances = Set(
             plan.jobs.map { JobKey(file: $0.file, id: $0.base) }
                 + plan.upToDateJobs.map { JobKey(file: $0.file, id: $0.base) }
+                + plan.skips.map { JobKey(file: $0.file, id: $0.base) }
                 + plan.refusals.map { JobKey(file: $0.file, id: $0.base) })
         // Enter before `cancel` can be called.
         for _ in plan.jobs { group.enter() }
@@ -152,6 +155,7 @@ package actor BatchRunner {
             for output in job.outputs { removeAbandonedFiles(inFolderOf: output.destination) }
             recordUpToDate(job)
         }
+        for skip in plan.skips { recordSkip(skip) }
         for refusal in plan.refusals { refuse(refusal) }
         admit()
         await withCheckedContinuation { continuation in
@@ -211,7 +215,7 @@ package actor BatchRunner {
         let remaining = done > 0 && now > 2 ? now / done * max(0, totalWork - done) : nil
         return (
             jobs, outcomes.count - notRunCount,
-            plan.jobs.count + plan.upToDateJobs.count + plan.refusals.count,
+            plan.jobs.count + plan.upToDateJobs.count + plan.skips.count + plan.refusals.count,
             remaining
         )
     }
@@ -234,12 +238,17 @@ package actor BatchRunner {
         end(record)
     }
 
+    private func recordSkip(_ skip: BatchPlan.Skip) {
+        outcomes[JobKey(file: skip.file, id: skip.id)] = .skipped(skip.reason)
+        end(JobRecord(id: skip.id, file: skip.file, outcome: .skipped(skip.reason)))
+    }
+
     /// Adds a record and passes it to the observer and the state.
     private func end(_ record: JobRecord) {
         records.append(record)
         observer.jobFinished(record)
         switch record.outcome {
-        case .succeeded, .upToDate, .skipped: return
+        case .succeeded, .upToDate, .skipped, .declined: return
         case .failed(let failure):
             state?.ended(
                 record.file, record.id, outcome: .failed, message: failure.message, seconds: record.seconds)
@@ -262,6 +271,11 @@ package actor BatchRunner {
                 finish(job, .notRun(why))
                 continue
             }
+            if let why = missingSource(of: job) {
+                queue.takeNext()
+                skip(job, why)
+                continue
+            }
             let cost = JobCost(job)
             guard budget.admits(cost) else { return }
             let space = self.spaceEstimate(for: job)
@@ -282,6 +296,18 @@ package actor BatchRunner {
         }
     }
 
+    /// Returns the reason why a job is skipped whose source wasn't created, although no job failed; nil for any other job.
+    private func missingSource(of job: JobPlan) -> String? {
+        job.readJobs.first { withoutOutput.contains(JobKey(file: job.file, id: $0)) }
+            .map { "the job `\($0)`, whose output it reads, has no output" }
+    }
+
+    /// Ends a job without output.
+    private func skip(_ job: JobPlan, _ reason: String) {
+        withoutOutput.insert(JobKey(file: job.file, id: job.id))
+        finish(job, .skipped(reason))
+    }
+
     private func start(_ job: JobPlan, _ cost: JobCost, _ space: SpaceEstimate) {
         budget.reserve(cost)
         let task = Task { await carryOut(job, spaceShortage: space.shortage) }
@@ -296,10 +322,14 @@ package actor BatchRunner {
     private func carryOut(_ job: JobPlan, spaceShortage: String?) async {
         let key = JobKey(file: job.file, id: job.id)
         do throws(JobFailure) {
-            guard let plan = try await replanned(job, key) else { return }
-            launch(plan, key)
-            guard let outcome = await attempts(plan, key, spaceShortage: spaceShortage) else { return }
-            finish(plan, outcome)
+            switch try await replanned(job, key) {
+            case nil: return
+            case .skip(let reason): skip(job, reason)
+            case .plan(let plan):
+                launch(plan, key)
+                guard let outcome = await attempts(plan, key, spaceShortage: spaceShortage) else { return }
+                finish(plan, outcome)
+            }
         } catch {
             finish(job, .failed(error))
         }
@@ -308,8 +338,10 @@ package actor BatchRunner {
 
     /// Returns the plan of a job; nil if the run is cancelled. If the job reads outputs of other jobs, its plan was
     /// predicted before they existed. They are probed now, which may be slow and therefore runs on another queue.
-    private func replanned(_ job: JobPlan, _ key: JobKey) async throws(JobFailure) -> JobPlan? {
-        guard !job.readJobs.isEmpty else { return job }
+    private func replanned(
+        _ job: JobPlan, _ key: JobKey
+    ) async throws(JobFailure) -> BatchPlanner.Replanned? {
+        guard !job.readJobs.isEmpty else { return .plan(job) }
         if running[key] == nil { return nil }
         let (files, prober) = (files, prober)
         let result = await withCheckedContinuation { continuation in
@@ -324,8 +356,9 @@ package actor BatchRunner {
         guard let result, running[key] != nil else { return nil }
         running[key]?.isReplanning = false
         switch result {
-        case .success(let plan):
-            guard let conflict = destinationConflict(of: plan, predicted: job) else { return plan }
+        case .success(.skip(let reason)): return .skip(reason)
+        case .success(.plan(let plan)):
+            guard let conflict = destinationConflict(of: plan, predicted: job) else { return .plan(plan) }
             throw JobFailure(
                 "another output of this run has the destination \(conflict)", at: job.location,
                 rule: .destinationCollision)
@@ -414,6 +447,7 @@ package actor BatchRunner {
         completedWork += work(plan)
         if outcome.hasPreview { previewCount += 1 }
         outcomes[key] = outcome
+        if case .declined = outcome { withoutOutput.insert(key) }
         if case .notRun = outcome { notRunCount += 1 }
         if !outcome.isSuccess { failures.insert(JobKey(file: plan.file, id: plan.base)) }
         queue.jobEnded(plan)

@@ -91,7 +91,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
     package func begin(_ plan: BatchPlan, files: [String], runner: BatchRunner) {
         var event = Event(event: "run_started", time: Self.now)
         event.files = files
-        event.jobs = plan.jobs.count + plan.upToDateJobs.count + plan.refusals.count
+        event.jobs = plan.jobs.count + plan.upToDateJobs.count + plan.skips.count + plan.refusals.count
         write(event)
         func announce(
             _ id: String, _ file: String, _ line: Int?, _ source: String?, _ outputs: [BatchPlan.Output]
@@ -109,6 +109,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
             write(event)
         }
         for job in plan.upToDateJobs { announce(job.id, job.file, nil, nil, job.outputs) }
+        for skip in plan.skips { announce(skip.id, skip.file, skip.location.line, nil, []) }
         for refusal in plan.refusals {
             announce(refusal.id, refusal.file, refusal.diagnostics.first?.range.line, nil, [])
         }

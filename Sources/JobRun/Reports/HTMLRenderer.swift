@@ -68,7 +68,7 @@ package enum HTMLRenderer {
         page += timeline(report)
         // Outputs of this run come first, then outputs that are up to date and have stored details.
         let detailedJobs =
-            rest.filter { $0.outcome == .succeeded || $0.outcome == .skipped }
+            rest.filter { [.succeeded, .skipped, .declined].contains($0.outcome) }
             + rest.filter { $0.outcome == .upToDate && !$0.tracks.isEmpty }
         let detailsText = detailedJobs.prefix(maxDetailedJobs).map { details($0, false) }.joined()
         page += "<section aria-labelledby=\"jobs\">\n<h2 id=\"jobs\">Jobs</h2>\n"
@@ -117,7 +117,7 @@ package enum HTMLRenderer {
         details { border: 1px solid var(--line); border-radius: .4rem; margin: .5rem 0; background: var(--panel); }
         summary { padding: .5rem .75rem; cursor: pointer; } details > div { padding: 0 .75rem .75rem; }
         .word { font-weight: 600; } .succeeded { color: var(--good); } .failed, .cancelled { color: var(--bad); }
-        .up-to-date { color: var(--same); } .skipped, .not-run { color: var(--rest); } .soft { color: var(--soft); }
+        .up-to-date { color: var(--same); } .skipped, .declined, .not-run { color: var(--rest); } .soft { color: var(--soft); }
         .wide { overflow-x: auto; } table { border-collapse: collapse; width: 100%; font-size: .9rem; }
         th, td { text-align: left; vertical-align: top; padding: .25rem .6rem .25rem 0; border-bottom: 1px solid var(--line); }
         th { color: var(--soft); font-weight: 600; } td, th { overflow-wrap: break-word; } thead th { white-space: nowrap; }

@@ -61,7 +61,7 @@ package enum JUnitRenderer {
             output.failure = (job.rule ?? "job-failed", job.reason ?? "", job.location ?? job.file)
         case .cancelled: output.failure = ("cancelled", "the job was cancelled", "\(job.file):\(job.line)")
         case .notRun: output.skipped = job.reason ?? "not run"
-        case .skipped: output.skipped = job.reason
+        case .skipped, .declined: output.skipped = job.reason
         case .succeeded, .upToDate: break
         }
         output.warnings = job.warnings

@@ -30,7 +30,12 @@ extension RunReport.Job {
     ///
     /// The entry must name the plan's output. Every file of the output must exist beneath `root`, with the mark of this
     /// output where the file system supports marks. Fingerprint and total size must equal those in the entry.
-    func mismatch(with task: OutputTask, beneath root: PathRoot) -> String? {
+    func mismatch(with task: OutputTask, of plan: JobPlan, beneath root: PathRoot) -> String? {
+        // No file confirms these results. They are possible only for some plans.
+        if outcome == .declined {
+            return plan.publishIf == nil ? "its result is `declined`, which only `publish_if` allows" : nil
+        }
+        if outcome == .skipped, !plan.readJobs.isEmpty { return nil }
         guard destination?.exact == task.output.destination?.exact else {
             return "its result names another output: \(destination ?? "none")"
         }

@@ -16,6 +16,8 @@ extension RunReport.Job {
         case succeeded
         case upToDate = "up-to-date"
         case skipped
+        /// The output isn't published, because it doesn't meet `publish_if`.
+        case declined
         case failed
         case cancelled
         case notRun = "not-run"
@@ -27,6 +29,7 @@ extension RunReport.Job {
                 case .succeeded: .succeeded
                 case .upToDate: .upToDate
                 case .skipped: .skipped
+                case .declined: .declined
                 case .failed: .failed
                 case .cancelled: .cancelled
                 case .notRun: .notRun
@@ -49,10 +52,10 @@ extension RunReport.Job {
         }
     }
 
-    /// Whether nothing is left to do: the job succeeded, was up to date or was skipped.
+    /// Whether nothing is left to do: the job succeeded, was up to date, was skipped, or declined its output.
     package var isDone: Bool {
         switch outcome {
-        case .succeeded, .upToDate, .skipped: true
+        case .succeeded, .upToDate, .skipped, .declined: true
         case .failed, .cancelled, .notRun: false
         }
     }

@@ -173,7 +173,7 @@ package struct RunReport: Codable, Sendable {
             template.location = "\(failure.location)"
             template.line = template.line == 0 ? failure.location.line : template.line
             template.expectations = failure.expectations.map(expected)
-        case .skipped(let why), .notRun(let why): template.reason = why
+        case .skipped(let why), .declined(let why), .notRun(let why): template.reason = why
         case .upToDate, .cancelled: break
         }
         guard let plan = record.plan else { return upToDateEntries(record, template) }
@@ -222,7 +222,7 @@ package struct RunReport: Codable, Sendable {
             }
             job.images = task.output.kind.plan.stills.isEmpty ? nil : images
             job.expectations = result.expectations.map(expected)
-        } else if record.outcome.isSuccess {
+        } else if record.outcome.isSuccess, job.outcome != .declined {
             job.output = task.output.destination.flatMap { TemporaryFile.fingerprint(path: $0) }
         }
         job.destination = task.output.destination
@@ -282,6 +282,14 @@ extension RunReport.Job {
         reason = error?.message ?? "the job can't be planned"
         rule = (error?.rule ?? .jobFailed).rawValue
         location = error.map { "\($0.range)" }
+    }
+
+    /// Creates the entry of a job whose condition doesn't hold.
+    init(skipped skip: BatchPlan.Skip) {
+        self.init(
+            id: skip.id, file: skip.file, line: skip.location.line, outcome: .skipped, seconds: 0, slot: 0,
+            attempts: 0)
+        reason = skip.reason
     }
 
     /// Creates the entry of an output that was not created.

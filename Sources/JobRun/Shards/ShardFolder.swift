@@ -60,9 +60,13 @@ package struct ShardFolder: Sendable {
             for (index, jobs) in shards.enumerated() {
                 var part = plan
                 part.shard = PlanFile.Shard(index: index, count: shards.count)
-                // Jobs that can't be planned belong to no part. The first part contains their errors for `collect`.
+                // Jobs that can't be planned, and skipped jobs, belong to no part. The first part contains them for
+                // `collect`.
+                let planned = jobs.map { plan.plan.jobs[$0] }
                 part.plan = BatchPlan(
-                    jobs: jobs.map { plan.plan.jobs[$0] }, refusals: index == 0 ? plan.plan.refusals : [])
+                    jobs: planned,
+                    skips: index == 0 ? plan.plan.skips : Self.skips(of: plan.plan, neededBy: planned),
+                    refusals: index == 0 ? plan.plan.refusals : [])
                 let data = try part.data()
                 try data.write(to: URL(filePath: name(ofShard: index)), options: .withoutOverwriting)
                 digests.append(SHA256Hasher.digest(of: Array(data)))
@@ -72,6 +76,12 @@ package struct ShardFolder: Sendable {
         } catch {
             throw Problem("\(path) can't be written: \(error)")
         }
+    }
+
+    /// Returns the skipped jobs that some jobs need.
+    private static func skips(of plan: BatchPlan, neededBy jobs: [JobPlan]) -> [BatchPlan.Skip] {
+        let needed = Set(jobs.flatMap { job in job.needs.map { JobKey(file: job.file, id: $0) } })
+        return plan.skips.filter { needed.contains(JobKey(file: $0.file, id: $0.base)) }
     }
 
     private func digests() throws(Problem) -> [String] {
@@ -230,6 +240,9 @@ package struct ShardFolder: Sendable {
         var jobs: [RunReport.Job] = []
         for part in parts {
             jobs += part.plan.plan.refusals.map { RunReport.Job(refused: $0) }
+            if part.plan.shard?.index == 0 {
+                jobs += part.plan.plan.skips.map { RunReport.Job(skipped: $0) }
+            }
             for plan in part.plan.plan.jobs { jobs += entries(of: plan, part.claims) }
         }
         let begun = reports.map(\.begun).min() ?? 0
@@ -242,7 +255,7 @@ package struct ShardFolder: Sendable {
 
     /// Returns the entries of a job's outputs.
     private func entries(of plan: JobPlan, _ claims: [ClaimKey: [RunReport.Job]]) -> [RunReport.Job] {
-        let entries = plan.tasks.map { best($0, of: claims[ClaimKey(plan.file, $0.name)] ?? []) }
+        let entries = plan.tasks.map { best($0, in: plan, of: claims[ClaimKey(plan.file, $0.name)] ?? []) }
         // A failed job with several outputs has one entry. Only failures are reported for a job as a whole.
         if plan.outputs.count > 1, entries.contains(where: { $0 == nil }),
             let whole = claims[ClaimKey(plan.file, plan.id)]?.last(where: { !$0.isDone })
@@ -257,7 +270,7 @@ package struct ShardFolder: Sendable {
     /// Returns the best result for an output. Confirmed results are preferred, first the result of the run that created
     /// the output, which has the most details; then failures. If there is neither, the returned entry states why no
     /// result is confirmed. Returns nil if there is no result.
-    private func best(_ task: OutputTask, of claims: [RunReport.Job]) -> RunReport.Job? {
+    private func best(_ task: OutputTask, in plan: JobPlan, of claims: [RunReport.Job]) -> RunReport.Job? {
         // No file confirms the result of an output that isn't published, so the latest result counts.
         var claims = claims
         if !task.output.isPublished, let latest = claims.max(by: { ($0.begun ?? 0) < ($1.begun ?? 0) }) {
@@ -271,7 +284,7 @@ package struct ShardFolder: Sendable {
                 failed = claim
                 continue
             }
-            if let found = claim.mismatch(with: task, beneath: root) {
+            if let found = claim.mismatch(with: task, of: plan, beneath: root) {
                 mismatch = found
             } else if confirmed == nil || claim.outcome == .succeeded {
                 confirmed = claim

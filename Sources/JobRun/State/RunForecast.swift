@@ -18,7 +18,7 @@ package struct RunForecast: Sendable {
             let rerunJob = read.first { created.contains($0.path.exact) }?.job
             // If the output that the job reads is up to date, the job can be planned with it.
             if rerunJob == nil, !read.isEmpty,
-                let replanned = try? BatchPlanner.replan(job, in: files, prober: prober)
+                let replanned = try? BatchPlanner.replan(job, in: files, prober: prober).plan
             {
                 job = replanned
             }
@@ -27,7 +27,7 @@ package struct RunForecast: Sendable {
                     if let rerunJob {
                         RunReasons(lines: ["the job `\(rerunJob)`, whose output it reads, runs"])
                     } else {
-                        try state.reasons(for: task)
+                        try Self.reasons(for: task, of: job, state)
                     }
                 reasons[JobKey(file: job.file, id: task.name)] = why
                 if !why.lines.isEmpty, !why.onlyEvaluates, let destination = task.output.destination {
@@ -35,6 +35,14 @@ package struct RunForecast: Sendable {
                 }
             }
         }
+    }
+
+    private static func reasons(
+        for task: OutputTask, of job: JobPlan, _ state: RunState
+    ) throws(StateError) -> RunReasons {
+        let reasons = try state.reasons(for: task)
+        guard !reasons.lines.isEmpty, let declined = state.declinedOutput(of: job) else { return reasons }
+        return RunReasons(lines: [], declined: declined)
     }
 
     /// Returns the reasons why an output would be created; empty if it is up to date.

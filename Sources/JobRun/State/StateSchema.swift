@@ -31,6 +31,14 @@ enum StateSchema {
             try separateWarnings(db)
             try allowChecksWithoutDestination(db)
         }
+        migrator.registerMigration("6") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE IF NOT EXISTS declined (
+                        file TEXT NOT NULL, id TEXT NOT NULL, digest TEXT NOT NULL, size INTEGER NOT NULL,
+                        PRIMARY KEY (file, id)) WITHOUT ROWID
+                    """)
+        }
         return migrator
     }
 

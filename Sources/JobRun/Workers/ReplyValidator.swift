@@ -27,6 +27,7 @@ enum ReplyValidator {
                         && position.end.map { (position.start...maxTime).contains($0) } != false
                 }
         case .presence: true
+        case .byteCount(let count): counts.contains(Int(count))
         case .cover(let image): image.isValid
         case .cadence(let cadence):
             cadence.map { $0.frameRate.isPositive && (0...1 << 50).contains($0.omittedFrames) } ?? true

@@ -27,7 +27,9 @@ enum ContainerCheck {
             checkDataCodecs(of: rule, in: located, into: &sink)
         }
         // Rules whose media type the container doesn't support are already reported.
-        let rules = output.tracks.filter { container.mediaTypes.contains($0.mediaType) }
+        let rules = output.tracks.filter {
+            container.mediaTypes.contains($0.mediaType) && $0.isUnconditional
+        }
         if container.model.isSingleTrack, rules.count > 1 {
             sink.error(
                 .containerCodec, "\(container.name) can store only one track", at: rules[1].range,

@@ -40,13 +40,15 @@ struct JobDecoder {
             }
         }
         let scheduling = scheduling(fields)
+        let when = fields["when"].flatMap { ConditionDecoder(reader: reader).source($0.value) }
         let decoded = outputs(fields, parts)
         let outputs = decoded.specs
         let job = JobSpec(
             id: id, base: base, asset: asset, assetID: assetID, ranges: ranges,
             cut: cut,
             onDamage: damage,
-            needs: needs ?? [], scheduling: scheduling, outputs: outputs, isTemplate: isTemplate)
+            needs: needs ?? [], scheduling: scheduling, outputs: outputs, isTemplate: isTemplate,
+            when: when, publishIf: publishCondition(fields))
         checkCut(job)
         if !fields.has("composition") { checkChapters(job) }
         for written in job.outputs.flatMap({ $0.package?.renditions ?? [$0] }) {
@@ -213,6 +215,23 @@ struct JobDecoder {
                 notes: [Diagnostic.Note("`similarity` is here", at: expectation.location)])
             break
         }
+    }
+
+    /// Decodes `publish_if`. One from `defaults` is ignored in jobs that can't have it.
+    private func publishCondition(_ fields: Fields) -> PublishCondition? {
+        guard let entry = fields["publish_if"],
+            let inner = reader.fields(entry.value, as: Language.publishIf),
+            let saving = reader.value("smaller_by", of: inner, as: PublishCondition.Saving.self)
+        else { return nil }
+        let other = ["outputs", "images", "waveform", "check"].lazy.compactMap { fields[$0] }.first
+        guard let other else { return PublishCondition(smallerBy: saving.value, range: entry.value.range) }
+        if !entry.keyRange.isDefault {
+            reader.sink.error(
+                .conflictingKeys, "`publish_if` can't be combined with `\(other.key)`", at: entry.keyRange,
+                notes: [Diagnostic.Note("`\(other.key)` is here", at: other.keyRange)],
+                help: "it applies to the single output of a job with `tracks` or `export`")
+        }
+        return nil
     }
 
     private func scheduling(_ fields: Fields) -> JobScheduling {

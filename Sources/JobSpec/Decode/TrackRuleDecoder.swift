@@ -7,7 +7,9 @@ struct TrackRuleDecoder {
     let reader: NodeReader
     let settings: SettingsResolver
 
-    func rule(_ node: YAMLNode) -> TrackRule? {
+    /// Returns a rule, or one for each entry of its `choose`; nil after an error is reported, or if a value is not known
+    /// yet.
+    func rules(_ node: YAMLNode) -> [TrackRule]? {
         guard case .mapping(let entries) = node.content else {
             reader.sink.error(
                 .wrongType,
@@ -23,7 +25,7 @@ struct TrackRuleDecoder {
             var right = entries
             right[index] = YAMLNode.Entry(
                 key: kind, keyRange: right[index].keyRange, value: right[index].value)
-            return rule(YAMLNode(.mapping(right), at: node.range))
+            return rules(YAMLNode(.mapping(right), at: node.range))
         }
         guard let kind = kinds.first.map({ entries[$0] }), let (type, language) = Self.language(of: kind.key)
         else {
@@ -45,14 +47,28 @@ struct TrackRuleDecoder {
             // The remaining keys are validated as a rule of the first kind.
             let others = Set(kinds.dropFirst())
             let rest = entries.indices.filter { !others.contains($0) }.map { entries[$0] }
-            _ = rule(YAMLNode(.mapping(rest), at: node.range))
+            _ = rules(YAMLNode(.mapping(rest), at: node.range))
             return nil
         }
         guard let fields = reader.fields(node, as: language) else { return nil }
         let selection = SelectionDecoder(reader: reader).selection(kind.value, of: type)
         let isOptional = reader.boolean("optional", of: fields)?.value ?? false
+        guard let choose = fields["choose"], let choiceType = Self.choice(of: type) else {
+            return rule(fields, type, selection, isOptional: isOptional, at: node.range).map { [$0] }
+        }
+        return choices(choose, of: type, as: choiceType, selection, isOptional: isOptional)
+    }
+
+    /// Decodes the keys of a rule, or of an entry of `choose`, besides those of the selection.
+    private func rule(
+        _ fields: Fields, _ type: MediaType, _ selection: TrackSelection?, isOptional: Bool,
+        at location: SourceRange
+    ) -> TrackRule? {
         let action = action(fields, type)
-        let trackLanguage = reader.value("language", of: fields, as: String.self)
+        let conditions = ConditionDecoder(reader: reader)
+        let when = fields["when"].map { (condition: conditions.source($0.value), entry: $0) }
+        let trackLanguage =
+            fields.has("language") ? reader.value("language", of: fields, as: String.self) : nil
         let title = fields["title"].flatMap { reader.text($0.value, "`title`") }
         let disposition = fields["disposition"].map {
             Located(SelectionDecoder(reader: reader).dispositions($0.value, or: "none"), at: $0.value.range)
@@ -64,7 +80,11 @@ struct TrackRuleDecoder {
                 reader: reader, selection: { SelectionDecoder(reader: reader).selection($0, of: .audio) }
             ).mix($0)
         }
-        guard let selection, let action else { return nil }
+        let copyCondition = copyCondition(fields)
+        guard let selection, let action, copyCondition.isComplete, when == nil || when?.condition != nil
+        else {
+            return nil
+        }
         if let mix, case .copy(let copy, _) = action {
             reader.sink.error(
                 .conflictingKeys, "`copy` can't be combined with `mix`, which requires decoded audio",
@@ -73,9 +93,64 @@ struct TrackRuleDecoder {
             return nil
         }
         return TrackRule(
-            mediaType: type, selection: selection, action: action, mix: mix, isOptional: isOptional,
+            mediaType: type, selection: selection, action: action, when: when?.condition,
+            copyCondition: copyCondition.condition, mix: mix, isOptional: isOptional,
             language: trackLanguage,
-            title: title, disposition: disposition, metadata: metadata, range: node.range)
+            title: title, disposition: disposition, metadata: metadata, range: location)
+    }
+
+    /// Decodes the entries of `choose` as rules.
+    private func choices(
+        _ entry: YAMLNode.Entry, of type: MediaType, as language: MappingType, _ selection: TrackSelection?,
+        isOptional: Bool
+    ) -> [TrackRule]? {
+        guard case .sequence(let items) = entry.value.content else {
+            reader.sink.error(
+                .wrongType, "`choose` must be a list of entries, not \(entry.value.kind)",
+                at: entry.value.range,
+                help: "write it as `choose: [ { when: { … }, copy: true }, { encode: { … } } ]`")
+            return nil
+        }
+        guard !items.isEmpty else {
+            reader.sink.error(
+                .missingKey, "`choose` is empty; expected at least one entry", at: entry.keyRange)
+            return nil
+        }
+        guard items.count <= Language.maxChoices else {
+            reader.sink.error(
+                .yamlLimit, "`choose` has more than \(Language.maxChoices) entries", at: entry.keyRange)
+            return nil
+        }
+        var rules: [TrackRule] = []
+        var fallback: SourceRange?
+        for (index, item) in items.enumerated() {
+            guard let fields = reader.fields(item, as: language) else { continue }
+            if let fallback {
+                reader.sink.error(
+                    .invalidValue,
+                    "the entry is never used: an entry without `when` precedes it, and always applies",
+                    at: item.range, notes: [Diagnostic.Note("that entry is here", at: fallback)],
+                    help: "move the entry without `when` to the end of the list")
+                continue
+            }
+            if !fields.has("when") { fallback = item.range }
+            guard var rule = rule(fields, type, selection, isOptional: isOptional, at: item.range) else {
+                continue
+            }
+            rule.choice = TrackRule.Choice(range: entry.keyRange, index: index, count: items.count)
+            rules.append(rule)
+        }
+        return rules.count == items.count ? rules : nil
+    }
+
+    /// Returns the type of an entry of `choose`; nil for tracks that can only be copied.
+    private static func choice(of type: MediaType) -> MappingType? {
+        switch type {
+        case .video: Language.videoChoice
+        case .audio: Language.audioChoice
+        case .subtitle: Language.subtitleChoice
+        default: nil
+        }
     }
 
     /// Returns the index of the entry whose key is probably a misspelt track type, and that type.
@@ -102,6 +177,17 @@ struct TrackRuleDecoder {
 
     private func action(_ fields: Fields, _ type: MediaType) -> TrackRule.Action? {
         if let copy = fields["copy"] {
+            // `copyCondition` decodes the conditions.
+            if case .mapping = copy.value.content, Self.choice(of: type) != nil {
+                guard fields.has("encode") else {
+                    reader.sink.error(
+                        .missingKey,
+                        "`copy: { where: … }` requires `encode`, which applies to all other tracks",
+                        at: copy.keyRange)
+                    return nil
+                }
+                return encoding(fields, type).map { .copy(copy.keyRange, otherwise: $0) }
+            }
             guard let value = reader.boolean(copy.value, "`copy`") else { return nil }
             if !value.value {
                 reader.sink.error(
@@ -116,6 +202,19 @@ struct TrackRuleDecoder {
             return .copy(copy.keyRange, otherwise: otherwise)
         }
         return encoding(fields, type)
+    }
+
+    /// Decodes the conditions of `copy: { where: … }`. The result is incomplete if they have errors or values that are
+    /// not known yet.
+    private func copyCondition(_ fields: Fields) -> (condition: TrackCondition?, isComplete: Bool) {
+        guard let copy = fields["copy"], case .mapping = copy.value.content,
+            let type = fields.type.mapping(of: "copy")
+        else { return (nil, true) }
+        guard let inner = reader.fields(copy.value, as: type), let entry = inner["where"],
+            let language = type.mapping(of: "where")
+        else { return (nil, false) }
+        let condition = ConditionDecoder(reader: reader).track(entry.value, as: language)
+        return (condition, condition != nil)
     }
 
     private func encoding(_ fields: Fields, _ type: MediaType) -> TrackRule.Action? {

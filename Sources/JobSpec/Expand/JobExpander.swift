@@ -187,7 +187,7 @@ struct JobExpander {
         var files: FileList?
         var isDecoded = false
         for combination in combinations {
-            let label = combination.map { "\($0.key)=\($0.value.text)" }
+            let label = combination.map { "\($0.key)=\(InstanceName.encoded($0.value.text))" }
             let scope = Self.scope(definition, base.id.value, combination, nil)
             if !isDecoded || !isShared {
                 isDecoded = true

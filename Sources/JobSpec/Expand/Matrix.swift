@@ -18,21 +18,12 @@ enum Matrix {
                 help: "write it as `matrix: { crf: [20, 26] }`")
             return nil
         }
-        var axes: [(key: String, values: [Scope.Value])] = []
+        var axes: [Axis] = []
+        var rows: [String: [YAMLNode]] = [:]
         var count = 1
-        var isReserved = false
         for entry in entries where !entry.key.hasPrefix("x-") {
-            // A later version may use these two keys for a purpose other than an axis.
-            if ["exclude", "include"].contains(entry.key), case .sequence(let items) = entry.value.content,
-                items.contains(where: { if case .mapping = $0.content { true } else { false } })
-            {
-                reader.sink.error(
-                    .notSupported,
-                    entry.key == "exclude"
-                        ? "`exclude` is not supported in a matrix: it is read as an axis"
-                        : "`include` is not supported in a matrix: it is read as an axis",
-                    at: entry.keyRange)
-                isReserved = true
+            if let mappings = mappings(of: entry) {
+                rows[entry.key] = mappings
                 continue
             }
             guard Identifier.isValid(entry.key) else {
@@ -51,29 +42,60 @@ enum Matrix {
                 return nil
             }
             count = product
-            axes.append((entry.key, values))
+            axes.append(Axis(key: entry.key, values: values))
         }
-        if isReserved { return nil }
-        guard !axes.isEmpty else {
+        guard !axes.isEmpty || rows["include"] != nil else {
             reader.sink.error(.missingKey, "the matrix is empty; expected at least one key", at: node.range)
             return nil
         }
-        return axes.reduce([[]]) { done, axis in
-            done.flatMap { combination in axis.values.map { combination + [(axis.key, $0)] } }
+        var combinations: [Combination] =
+            axes.isEmpty
+            ? []
+            : axes.reduce([[]]) { done, axis in
+                done.flatMap { combination in axis.values.map { combination + [(axis.key, $0)] } }
+            }
+        let editor = MatrixRows(axes: axes, scope: scope, reader: reader)
+        guard editor.exclude(rows["exclude"] ?? [], from: &combinations),
+            editor.include(rows["include"] ?? [], in: &combinations)
+        else { return nil }
+        guard combinations.count <= limit else {
+            reader.sink.error(.fanOut, "the matrix has more than \(limit) combinations", at: node.range)
+            return nil
         }
+        if combinations.isEmpty {
+            reader.sink.error(.missingKey, "`exclude` omits all combinations of the matrix", at: node.range)
+            return nil
+        }
+        return combinations
+    }
+
+    /// A key with the values that are combined with those of other keys.
+    struct Axis {
+        let key: String
+        let values: [Scope.Value]
+    }
+
+    /// Returns the mappings of `exclude` and `include`; nil for an axis, whose values are scalars, including one with such a
+    /// name.
+    private static func mappings(of entry: YAMLNode.Entry) -> [YAMLNode]? {
+        guard ["exclude", "include"].contains(entry.key), case .sequence(let items) = entry.value.content,
+            items.contains(where: { if case .mapping = $0.content { true } else { false } })
+        else { return nil }
+        return items
     }
 
     /// Warns of keys that no value of a job refers to: instances that differ only in such a key have equal outputs.
     /// `${index}` distinguishes them, as for repeated measurements.
     static func reportUnusedKeys(of job: YAMLNode, in definition: BatchDefinition, reader: NodeReader) {
         guard case .mapping(let entries) = job.content,
-            case .mapping(let axes)? = job[key: "matrix"]?.content
+            case .mapping(let written)? = job[key: "matrix"]?.content
         else { return }
         var identifiers: Set<String> = []
         for entry in entries where entry.key != "matrix" {
             Substitution.addIdentifiers(of: entry.value, to: &identifiers)
         }
         // An undefined key, which is reported as such, is often the misspelt name of the unused one.
+        let axes = keys(of: written)
         let keys = Set(axes.map { "matrix.\($0.key)" })
         let isMisspelt = identifiers.contains { $0.hasPrefix("matrix.") && !keys.contains($0) }
         if isMisspelt || identifiers.contains("index") { return }
@@ -86,6 +108,21 @@ enum Matrix {
                 "the matrix key `\(axis.key)` is unused: no value of the job contains `${matrix.\(axis.key)}`",
                 at: axis.keyRange, help: "remove the key, or use it in a value, such as the destination")
         }
+    }
+
+    /// Returns the keys of all values: those of the axes, and those of the rows of `include`, each once.
+    private static func keys(of entries: [YAMLNode.Entry]) -> [YAMLNode.Entry] {
+        var keys: [YAMLNode.Entry] = []
+        for entry in entries {
+            guard let rows = mappings(of: entry) else {
+                keys.append(entry)
+                continue
+            }
+            for case .mapping(let values) in rows.map(\.content) where entry.key == "include" {
+                keys += values.filter { value in !keys.contains { $0.key == value.key } }
+            }
+        }
+        return keys
     }
 
     /// Returns help for several values in one text, separated by commas.
@@ -109,12 +146,12 @@ enum Matrix {
                     notes: [Diagnostic.Note("the first one is here", at: first)])
                 continue
             }
-            if text.value.contains(where: { ",]=/".contains($0) || $0.isNewline }) || text.value.isEmpty {
+            // Several values in one text are more likely than a value with commas.
+            if case .sequence = node.content {
+            } else if text.value.contains(",") {
                 reader.sink.error(
-                    .invalidValue,
-                    "a matrix value can't be empty or contain `,`, `=`, `/` or `]`, because it becomes part of the job instance's id",
-                    at: text.range,
-                    help: text.value.contains(",") ? list(of: text.value, key: entry.key) : nil)
+                    .invalidValue, "`\(entry.key)` has one value with commas, not several values",
+                    at: text.range, help: list(of: text.value, key: entry.key))
                 continue
             }
             seen[text.value.exact] = text.range

@@ -104,6 +104,10 @@ extension Language {
                 "composition", .oneOf([sequence, .mapping(composition)]),
                 "Instead of `asset`: several assets on one time line. A list is its `sequence`."),
             KeyInfo(
+                "when", .mapping(when),
+                "Conditions on the source without which the job is skipped. A job that needs a skipped job runs; one that reads its output is skipped as well."
+            ),
+            KeyInfo(
                 "range", .oneOf([.mapping(range), .list(.mapping(range), atMost: maxRanges)]),
                 "The section of the asset; all of it by default. Ranges of a list are joined in their order."
             ),
@@ -121,6 +125,9 @@ extension Language {
                 "package", .mapping(package),
                 "With `outputs`: a folder for streaming, with the outputs that have no `destination` as renditions."
             ),
+            KeyInfo(
+                "publish_if", .mapping(publishIf),
+                "Condition on the finished output of a job with `tracks` or `export`."),
             KeyInfo(
                 "on_damage", .word(DamagePolicy.allCases.map(\.rawValue)),
                 "Damaged data of the source: `fail` fails the job, `skip` omits, counts and reports the data.",
@@ -143,8 +150,12 @@ extension Language {
                 default: "chosen for the codec"),
             KeyInfo(
                 "matrix",
-                .mapOf(.oneOf([.string(), .list(.string())]), keys: .identifiers, mayBeEmpty: false),
-                "Runs the job once for every combination of the values; `${matrix.key}` is the value of a key."
+                .mapOf(
+                    .oneOf([
+                        .string(),
+                        .list(.oneOf([.string(), .mapOf(.string(), keys: .identifiers, mayBeEmpty: false)])),
+                    ]), keys: .identifiers, mayBeEmpty: false),
+                "Runs the job once for every combination of the values; `${matrix.key}` is the value of a key. `exclude`, a list of mappings, omits the combinations that have all values of a mapping; `include` adds rows, which have a value for each key."
             ),
             KeyInfo(
                 "cut", .word(CutMode.allCases.map(\.rawValue)),
@@ -152,7 +163,7 @@ extension Language {
                 default: "exact"
             ),
         ],
-        reservedKeys: ["when", "publish_if", "group"],
+        reservedKeys: ["group"],
         alternatives: [
             .exactlyOne(["asset", "composition"]),
             .exactlyOne(OutputKindKey.names() + ["outputs"]),

@@ -1,3 +1,5 @@
+internal import Diagnostics
+
 /// The name of a job instance: the job's id, followed by the values that distinguish the instance, as in `web[1080,de]`.
 package struct InstanceName: Hashable, Sendable, CustomStringConvertible {
     /// The job's id in the job file, which contains no `[`.
@@ -16,6 +18,28 @@ package struct InstanceName: Hashable, Sendable, CustomStringConvertible {
         let base = text.prefix { $0 != "[" }
         self.base = String(base)
         suffix = String(text[base.endIndex...])
+    }
+
+    /// Returns a value with the characters that delimit values percent-encoded: `,`, `=`, `/`, `]`, characters that terminals hide, and
+    /// `%` if it precedes two hexadecimal digits. Different values have different encodings.
+    static func encoded(_ value: String) -> String {
+        let scalars = Array(value.unicodeScalars)
+        func isHex(_ index: Int) -> Bool {
+            index < scalars.count && Character(scalars[index]).isHexDigit
+        }
+        return scalars.indices.map { index in
+            let scalar = scalars[index]
+            let isReserved =
+                switch scalar {
+                case ",", "=", "/", "]": true
+                case "%": isHex(index + 1) && isHex(index + 2)
+                default: SafeText.isHidden(scalar)
+                }
+            guard isReserved else { return String(scalar) }
+            return UTF8.encode(scalar)?.map { byte in
+                "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }.joined() ?? ""
+        }.joined()
     }
 
     /// Whether values distinguish the instance from others of its job.

@@ -10,6 +10,10 @@ package final class JobSpec: Sendable {
     package let asset: AssetSpec
     /// Id of the asset, if the job refers to the asset by id.
     package let assetID: Located<String>?
+    /// Conditions on the source without which the job is skipped; nil for none.
+    package let when: SourceCondition?
+    /// Condition without which the finished output isn't published; nil for none.
+    package let publishIf: PublishCondition?
     /// Ranges of the source, joined in this order; empty for all of it.
     package let ranges: [RangeSpec]
     /// Cut mode; nil for `exact`.
@@ -32,8 +36,11 @@ package final class JobSpec: Sendable {
     init(
         id: Located<String>, base: String, asset: AssetSpec, assetID: Located<String>?, ranges: [RangeSpec],
         cut: Located<CutMode>?, onDamage: Located<DamagePolicy>?, needs: [Located<String>],
-        scheduling: JobScheduling, outputs: [OutputSpec], isTemplate: Bool, hidesFramesOfCuts: Bool = false
+        scheduling: JobScheduling, outputs: [OutputSpec], isTemplate: Bool, when: SourceCondition? = nil,
+        publishIf: PublishCondition? = nil, hidesFramesOfCuts: Bool = false
     ) {
+        self.when = when
+        self.publishIf = publishIf
         self.id = id
         self.base = base
         self.asset = asset

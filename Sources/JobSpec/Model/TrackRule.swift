@@ -214,6 +214,13 @@ package struct TrackRule: Sendable {
     package var mediaType: MediaType
     package var selection: TrackSelection
     package var action: Action
+    /// Condition on the source without which the rule doesn't apply; nil for a rule that always applies.
+    package var when: SourceCondition?
+    /// The entry of `choose` that the rule is; nil for any other rule.
+    package var choice: Choice?
+    /// Condition on each selected track for copying it; tracks that don't meet it are encoded. Nil if `action` applies to
+    /// all of them.
+    package var copyCondition: TrackCondition?
     /// The mix that combines the selected tracks into one; nil for separate tracks.
     package var mix: MixSpec?
     /// The complete mix of the library's API, in place of `mix`; nil for none.
@@ -232,9 +239,22 @@ package struct TrackRule: Sendable {
     package var metadata: [(key: Located<String>, value: String)]
     /// The rule's location in the job file.
     package var range: SourceRange
+
+    /// An entry of `choose`. The rules of all its entries follow each other, and the first whose `when` holds applies.
+    package struct Choice: Sendable {
+        /// Location of `choose` in the job file.
+        package var range: SourceRange
+        /// Index of the entry, from 0.
+        package var index: Int
+        /// Number of entries.
+        package var count: Int
+    }
 }
 
 extension TrackRule {
+    /// Whether the rule applies to every source.
+    package var isUnconditional: Bool { when == nil && choice == nil }
+
     /// Whether the selected tracks are combined into one.
     package var combinesTracks: Bool { mix != nil || audioMix != nil || videoComposition != nil }
 

@@ -19,7 +19,7 @@ public struct InputLimits: Hashable, Sendable {
 
     /// Names of allowed demuxers. Those of formats that refer to other files (playlists, scripts, image sequences)
     /// aren't allowed.
-    static let formats = [
+    package static let formats = [
         "mov", "mp4", "m4a", "3gp", "3g2", "mj2", "matroska", "webm", "mpegts", "mpeg", "mpegvideo", "avi",
         "wav",
         "w64", "rf64", "aiff", "flac", "ogg", "mp3", "aac", "ac3", "eac3", "dts", "dtshd", "truehd", "mlp",

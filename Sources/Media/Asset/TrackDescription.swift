@@ -13,6 +13,8 @@ package struct TrackDescription: Codable, Hashable, Sendable {
     package var isAttachedPicture: Bool
     /// Codec by libavcodec's name.
     package var codec: String
+    /// Profile of the codec by libavcodec's name, such as `High`; nil if unknown.
+    package var profile: String?
     /// Whether this build has a decoder for the codec.
     package var isDecodable: Bool
     /// Whether compression is lossless.
@@ -118,7 +120,7 @@ extension TrackDescription {
         self.init(
             index: stream.index, id: stream.id, mediaType: parameters.mediaType,
             isAttachedPicture: stream.isAttachedPicture, codec: format.codec,
-            isDecodable: parameters.isDecodable, isLossless: parameters.isLossless,
+            profile: format.profile, isDecodable: parameters.isDecodable, isLossless: parameters.isLossless,
             timeRange: TimeRange(start: .zero, duration: .zero),
             isExact: false, hasOwnDuration: false, timeBase: stream.timeBase,
             width: min(1 << 20, max(0, format.width)), height: min(1 << 20, max(0, format.height)),

@@ -8,6 +8,8 @@ package struct ContainerModel: Sendable {
     package let name: String
     /// Name of the libavformat muxer.
     package let muxer: String
+    /// Name of the libavformat demuxer; nil if it is the container's name.
+    var demuxer: String?
     /// File name extensions, the preferred one first.
     package let extensions: [String]
     /// Extensions of other containers that are also in use for this one.

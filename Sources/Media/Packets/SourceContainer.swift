@@ -12,6 +12,19 @@ package struct SourceContainer: Sendable {
         names = Set(name.split(separator: ",").map(String.init))
     }
 
+    /// Names by which job files refer to containers that can be read: those of demuxers, and of `ContainerType`.
+    package static let knownNames =
+        ContainerType.names
+        + InputLimits.formats.filter {
+            !ContainerType.names.contains($0)
+        }
+
+    /// All names by which job files refer to this container.
+    package var allNames: [String] {
+        let types = ContainerType.all.filter { names.contains($0.model.demuxer ?? $0.name) }.map(\.name)
+        return types + names.filter { !types.contains($0) }.sorted()
+    }
+
     /// A container of unknown format, which has the defaults.
     static let unknown = SourceContainer("")
     /// A test pattern, which has no packets.

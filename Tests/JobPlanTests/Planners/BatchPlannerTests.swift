@@ -100,6 +100,69 @@ import Testing
         #expect(messages(result.diagnostics) == ["c.mp4: no such file", "c.mp4: no such file"])
     }
 
+    // MARK: Conditions
+
+    /// A job whose condition fails is skipped, as are jobs that read its output, but not jobs that only need it.
+    @Test func jobsWhoseConditionFailsAreSkipped() throws {
+        let batch = try Batch(
+            "small: { asset: a.mp4, when: { video: { height: { min: 1080 } } }, destination: small.mp4 }",
+            "reader: { asset: { job: small }, destination: reader.mp4 }",
+            "joined: { composition: [ b.mp4, { job: small } ], tracks: [ { video: first, encode: { codec: h264 } } ], destination: joined.mp4 }",
+            "after: { asset: b.mp4, needs: small, when: { video: { height: 720 } }, destination: after.mp4 }")
+        let result = batch.plan()
+        #expect(messages(result.diagnostics) == [] && result.plan.refusals.isEmpty)
+        #expect(result.plan.jobs.map(\.id) == ["after"])
+        #expect(result.plan.jobs[0].outputs[0].notes == ["`when` holds: video track 0: `height` is 720"])
+        #expect(result.plan.skips.map(\.id) == ["small", "reader", "joined"])
+        #expect(
+            result.plan.skips.map(\.reason) == [
+                "video track 0: `height` is 720 (required: at least 1080)",
+                "the job `small`, whose output it reads, is skipped",
+                "the job `small`, whose output it reads, is skipped",
+            ])
+    }
+
+    /// Of jobs with the same destination and opposite conditions, one runs.
+    @Test func skippedJobsHaveNoDestination() throws {
+        let batch = try Batch(
+            "hdr: { asset: a.mp4, when: { video: { hdr: true } }, destination: o.mp4 }",
+            "sdr: { asset: a.mp4, when: { not: { video: { hdr: true } } }, destination: o.mp4 }")
+        let result = batch.plan()
+        #expect(messages(result.conflicts) == [] && result.plan.jobs.map(\.id) == ["sdr"])
+        let both = try Batch(
+            "one: { asset: a.mp4, when: { video: { height: 720 } }, destination: o.mp4 }",
+            "two: { asset: a.mp4, when: { video: { hdr: false } }, destination: o.mp4 }")
+        #expect(messages(both.plan().conflicts) == ["two jobs have the destination /jobs/o.mp4"])
+    }
+
+    /// A condition on a file that doesn't exist yet is evaluated when the file exists.
+    @Test func conditionsOnUnknownFactsArePostponed() throws {
+        let batch = try Batch(
+            "make: { asset: a.mp4, destination: b.mp4 }",
+            "large: { asset: { job: make }, when: { size: { min: 2MB } }, destination: large.mp4 }")
+        let plan = batch.plan(on: FakeDisk("/jobs/a.mp4", "/jobs/jobs.yaml")).plan
+        #expect(plan.jobs.map(\.id) == ["make", "large"])
+        #expect(
+            plan.jobs[1].outputs[0].notes.first
+                == "the job runs if its condition holds once the source exists: `size` is unknown (required: at least 2MB)"
+        )
+        let replanned = try BatchPlanner.replan(
+            plan.jobs[1], in: batch.files, prober: batch.prober,
+            disk: FakeDisk("/jobs/a.mp4", "/jobs/b.mp4", "/jobs/jobs.yaml"))
+        guard case .skip(let reason) = replanned else { return #expect(Bool(false), "\(replanned)") }
+        #expect(reason == "`size` is 1000000 bytes (required: at least 2MB)")
+    }
+
+    /// A guessed duration doesn't decide.
+    @Test func durationsOfConditionsAreMeasured() throws {
+        let guessed = SourceDescription.file(.video(), container: "mpegts") { $0.isDurationExact = false }
+        let batch = try Batch(
+            "long: { asset: a.ts, when: { duration: { min: 5s } }, destination: o.mp4 }",
+            sources: ["a.ts": guessed])
+        _ = batch.plan(on: FakeDisk("/jobs/a.ts", "/jobs/jobs.yaml"))
+        #expect(batch.prober.requests.map(\.subject).contains(.description(.precise)))
+    }
+
     /// A composition has an identity for each source; the notes are those of its own job.
     @Test func compositionsAreInputsOfTheirOwnJobs() throws {
         let encode = "tracks: [ { video: first, encode: { codec: h264, pixel_format: yuv444p } } ]"
@@ -212,10 +275,11 @@ import Testing
         let disk = FakeDisk("/jobs/a.mp4", "/jobs/jobs.yaml")
         let plan = try #require(batch.plan(on: disk).plan.jobs.last)
         let same = try BatchPlanner.replan(plan, in: batch.files, prober: batch.prober, disk: disk)
-        #expect(same == plan)
+        #expect(same.plan == plan)
         // The destination of the reader exists by now; that isn't checked again.
         let later = FakeDisk("/jobs/b.mp4", "/jobs/late.mp4")
-        let fresh = try BatchPlanner.replan(plan, in: batch.files, prober: batch.prober, disk: later)
+        let fresh = try #require(
+            try BatchPlanner.replan(plan, in: batch.files, prober: batch.prober, disk: later).plan)
         guard case .file("/jobs/b.mp4", _) = fresh.inputs[0].source else {
             return #expect(Bool(false), "\(fresh.inputs[0].source)")
         }

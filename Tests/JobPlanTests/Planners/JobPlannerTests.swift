@@ -22,7 +22,7 @@ import Testing
             job: jobFile.jobs[0], file: jobFile, catalog: catalog, outputs: ReadOutputs(),
             destinationCheck: nil
         ).decide(&table)
-        return (decision.value, snippet.findings(decision.reasons))
+        return (decision.value?.plan, snippet.findings(decision.reasons))
     }
 
     /// Outputs that read the same part of the source share an input.

@@ -43,6 +43,8 @@ final class FakeRecords: OutputRecords {
         record("renditions \(renditions.map(\.id))")
     }
     func expectationsMet(_ task: OutputTask, _ digest: PlanDigest) { record("met \(task.name)") }
+    func declinedOutput(of plan: JobPlan) -> String? { nil }
+    func declined(_ task: OutputTask, digest: PlanDigest, size: Int64) { record("declined \(task.name)") }
     func passed(_ task: OutputTask, digest: PlanDigest, seconds: Double) { record("passed \(task.name)") }
     func failed(check task: OutputTask) { record("failed \(task.name)") }
 }

@@ -46,7 +46,8 @@ struct InputResolver {
             case .planned(let task):
                 guard let path = task.output.destination else { break }
                 return ResolvedInput(.job(id: instance, path: path), SourceDescription(predictedBy: task))
-            case nil: break
+            // A reader of a skipped job is skipped as well, before its input is resolved.
+            case .skipped, nil: break
             }
             sink.error(
                 .sourceUnreadable, "the job `\(instance)`, whose output is the source, was rejected",

@@ -5,30 +5,41 @@ package import Publishing
 
 /// Replanning of jobs after other jobs have published their sources.
 extension BatchPlanner {
+    /// The result of planning a job again.
+    package enum Replanned: Sendable {
+        case plan(JobPlan)
+        /// The job is skipped, because a condition on its source doesn't hold; the value is the reason.
+        case skip(String)
+
+        /// The plan; nil for a job that is skipped.
+        package var plan: JobPlan? { if case .plan(let plan) = self { plan } else { nil } }
+    }
+
     /// Plans a job again whose source was predicted and now exists.
     package static func replan(
         _ plan: JobPlan, in files: [JobFile], prober: any SourceProber, disk: any DiskQueries = SystemDisk()
-    ) throws(PlanningError) -> JobPlan {
+    ) throws(PlanningError) -> Replanned {
         guard let file = files.first(where: { $0.path.exact == plan.file.exact }),
             let job = file.jobs.first(where: { $0.id.value.exact == plan.id.exact })
         else { throw PlanningError(diagnostics: []) }
         let published = outputs(read: plan, by: job)
         // Missing sources are reported by the run.
         guard !published.isEmpty, published.allSatisfy({ disk.identity(of: $0.path) != nil }) else {
-            return plan
+            return .plan(plan)
         }
         var destinations = DestinationTable(on: disk)
         let decision = JobPlanner(
             job: job, file: file, catalog: SourceCatalog(files, prober: prober, disk: disk),
             outputs: readOutputs(of: job, in: file, published, &destinations), destinationCheck: nil
         ).decide(&destinations)
-        guard var fresh = decision.value else {
+        if case .skip(let skip) = decision.value { return .skip(skip.reason) }
+        guard var fresh = decision.value?.plan else {
             throw PlanningError(diagnostics: decision.reasons.diagnostics.diagnostics)
         }
         for index in fresh.outputs.indices where plan.outputs.indices.contains(index) {
             fresh.outputs[index].markCopies(plannedBy: plan.outputs[index])
         }
-        return fresh
+        return .plan(fresh)
     }
 
     /// Returns the outputs of other jobs that a plan reads.

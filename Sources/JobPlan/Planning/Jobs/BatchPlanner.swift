@@ -85,14 +85,24 @@ package struct BatchPlanner {
         for entry in JobOrder(files).entries { plan(entry) }
         var conflicts = DiagnosticSink()
         let images = ImageOutputFiles.all(planned, of: files)
-        conflicts.add(CollisionCheck.errors(files, images: images, &destinations))
-        conflicts.add(overwrites.errors(files, images: images, &destinations))
+        let active = files.enumerated().map { index, file in
+            var file = file
+            if !planned.skips.isEmpty {
+                file.jobs.removeAll {
+                    planned.skipped.contains(InstanceKey(file: index, id: $0.id.value))
+                }
+            }
+            return file
+        }
+        conflicts.add(CollisionCheck.errors(active, images: images, &destinations))
+        conflicts.add(overwrites.errors(active, images: images, &destinations))
         diagnostics.add(conflicts)
         conflicts.add(unknown)
         diagnostics.add(SpaceCheck.warnings(planned.plans, &destinations, on: disk))
         return Result(
             plan: BatchPlan(
-                jobs: planned.plans, upToDateJobs: planned.upToDate.map(\.job), refusals: planned.refusals),
+                jobs: planned.plans, upToDateJobs: planned.upToDate.map(\.job), skips: planned.skips,
+                refusals: planned.refusals),
             conflicts: conflicts,
             diagnostics: diagnostics,
             files: files)
@@ -110,8 +120,13 @@ package struct BatchPlanner {
             job: job, file: file, catalog: catalog, outputs: planned.outputs(readBy: job, in: entry.file),
             destinationCheck: check
         ).decide(&destinations)
+        if case .skip(let skip) = decision.value {
+            planned.add(skip, at: entry)
+            diagnostics.add(decision.reasons.diagnostics)
+            return
+        }
         var own = decision.reasons.diagnostics
-        var plan = decision.value
+        var plan = decision.value?.plan
         if let planned = plan, !budget.admits(planned) {
             own.error(.fanOut, StillImageBudget.problem, at: job.id.range)
             plan = nil

@@ -14,29 +14,79 @@ struct JobPlanner {
     /// The check of the destinations; nil if they were checked before.
     let destinationCheck: DestinationCheck?
 
-    /// Returns the plan of the job; nil after an error.
-    func decide(_ destinations: inout DestinationTable) -> Decision<JobPlan> {
-        var reasons = Reasons()
-        let plan = plan(&destinations, into: &reasons.diagnostics)
-        return Decision(reasons.hasErrors ? nil : plan, reasons)
+    /// The result of planning a job.
+    enum Result {
+        case plan(JobPlan)
+        /// The job is skipped.
+        case skip(BatchPlan.Skip)
+
+        /// The plan; nil for a job that is skipped.
+        var plan: JobPlan? { if case .plan(let plan) = self { plan } else { nil } }
     }
 
-    private func plan(_ destinations: inout DestinationTable, into sink: inout DiagnosticSink) -> JobPlan? {
+    /// Returns the plan of the job, or the reason why the job is skipped; nil after an error.
+    func decide(_ destinations: inout DestinationTable) -> Decision<Result> {
+        var reasons = Reasons()
+        if let skip = skippedSource() { return Decision(.skip(skip)) }
+        let result = result(&destinations, into: &reasons.diagnostics)
+        return Decision(reasons.hasErrors ? nil : result, reasons)
+    }
+
+    private func skip(_ reason: String, at location: SourceRange) -> BatchPlan.Skip {
+        BatchPlan.Skip(
+            id: job.id.value, base: job.base, file: file.path, location: location, reason: reason)
+    }
+
+    /// Returns the skip of a job that reads an output of a skipped job; nil for any other job.
+    private func skippedSource() -> BatchPlan.Skip? {
+        for part in job.asset.parts {
+            guard case .job(let id, let instance, let output) = part.source,
+                case .skipped = outputs[instance, output?.value]
+            else { continue }
+            return skip("the job `\(instance)`, whose output it reads, is skipped", at: id.range)
+        }
+        return nil
+    }
+
+    /// Returns the skip of a job whose condition doesn't hold; nil for any other job. `note` is set if the condition can't be
+    /// evaluated yet.
+    private func failedCondition(
+        on input: ResolvedInput, into sink: inout DiagnosticSink, _ note: inout String?
+    ) -> BatchPlan.Skip? {
+        guard let when = job.when else { return nil }
+        let conditions = ConditionEvaluator(
+            source: input.source, description: input.description, prober: catalog.prober)
+        do throws(SourceProblem) {
+            let finding = try conditions.evaluate(when)
+            switch finding.outcome {
+            case .holds: note = "`when` holds: \(finding.text)"
+            case .unknown: note = RuleSelection.postponed("the job runs", finding)
+            case .fails: return skip(finding.text, at: when.range)
+            }
+        } catch {
+            sink.error(.sourceUnreadable, "the source can't be read: \(error)", at: job.asset.range)
+        }
+        return nil
+    }
+
+    private func result(_ destinations: inout DestinationTable, into sink: inout DiagnosticSink) -> Result? {
         guard !job.isTemplate, !job.outputs.contains(where: \.lacksContainer) else {
             sink.error(.noMatch, "the source of this job was not found", at: job.asset.range)
             return nil
         }
-        let targets = targets(&destinations, into: &sink)
-        let covers = catalog.covers(of: job, in: file, into: &sink)
         let resolver = InputResolver(
             catalog: catalog, file: file, outputs: outputs, keepsFullChroma: job.requestsFullChroma)
-        guard targets.count == job.outputs.count, let input = resolver.input(of: job, into: &sink) else {
-            return nil
-        }
+        let input = resolver.input(of: job, into: &sink)
+        var note: String?
+        if let input, let skip = failedCondition(on: input, into: &sink, &note) { return .skip(skip) }
+        let targets = targets(&destinations, into: &sink)
+        let covers = catalog.covers(of: job, in: file, into: &sink)
+        guard targets.count == job.outputs.count, let input else { return nil }
         checkCompleteness(of: input, into: &sink)
         var plan = JobPlan(
             id: job.id.value, base: job.base, needs: job.needs.map(\.value), file: file.path,
-            location: job.id.range, inputs: [], outputs: [], scheduling: job.scheduling)
+            location: job.id.range, inputs: [], outputs: [], scheduling: job.scheduling,
+            publishIf: job.publishIf)
         for (position, (output, destination)) in zip(job.outputs, targets).enumerated() {
             if let destination, let written = output.destination,
                 !output.lacksContainer,
@@ -51,7 +101,8 @@ struct JobPlanner {
             else { continue }
             sink.add(decision.reasons.diagnostics)
             guard var planned = decision.value else { continue }
-            planned.output.notes = (input.composed?.notes ?? []) + planned.output.notes
+            planned.output.notes =
+                (note.map { [$0] } ?? []) + (input.composed?.notes ?? []) + planned.output.notes
             plan.add(planned.output, from: planned.input)
             // The expectations of a check are evaluated while its source is read.
             guard let destination else { continue }
@@ -60,7 +111,8 @@ struct JobPlanner {
             for written in task.written { ExpectationForecast(written).report(into: &sink) }
             checkFiles(of: task, output, at: destination, into: &sink)
         }
-        return plan
+        plan.checkPublishCondition(at: job.asset.range, into: &sink)
+        return .plan(plan)
     }
 
     /// Reports a truncated file, unless the job processes what is left of it.

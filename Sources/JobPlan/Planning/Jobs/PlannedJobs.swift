@@ -7,10 +7,13 @@ struct PlannedJobs {
     private(set) var plans: [JobPlan] = []
     /// Jobs that are up to date, with their positions in the job files.
     private(set) var upToDate: [(job: BatchPlan.UpToDateJob, entry: JobOrder.Entry)] = []
+    /// Jobs whose conditions don't hold.
+    private(set) var skips: [BatchPlan.Skip] = []
     /// Jobs that can't be planned, with the reasons.
     private(set) var refusals: [BatchPlan.Refusal] = []
     private var planIndices: [InstanceKey: Int] = [:]
     private var upToDateIndices: [InstanceKey: Int] = [:]
+    private(set) var skipped: Set<InstanceKey> = []
 
     mutating func add(_ plan: JobPlan, at entry: JobOrder.Entry) {
         planIndices[InstanceKey(file: entry.file, id: plan.id)] = plans.count
@@ -20,6 +23,11 @@ struct PlannedJobs {
     mutating func add(upToDate job: BatchPlan.UpToDateJob, at entry: JobOrder.Entry) {
         upToDateIndices[InstanceKey(file: entry.file, id: job.id)] = upToDate.count
         upToDate.append((job, entry))
+    }
+
+    mutating func add(_ skip: BatchPlan.Skip, at entry: JobOrder.Entry) {
+        skipped.insert(InstanceKey(file: entry.file, id: skip.id))
+        skips.append(skip)
     }
 
     mutating func add(_ refusal: BatchPlan.Refusal) { refusals.append(refusal) }
@@ -39,6 +47,10 @@ struct PlannedJobs {
             let output = written?.value
             if let path = upToDateDestination(of: instance, output, in: file) {
                 read[instance, output] = .published(path: path)
+                continue
+            }
+            if skipped.contains(InstanceKey(file: file, id: instance)) {
+                read[instance, output] = .skipped
                 continue
             }
             guard let index = planIndices[InstanceKey(file: file, id: instance)] else { continue }

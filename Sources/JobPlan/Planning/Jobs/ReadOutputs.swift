@@ -8,6 +8,8 @@ struct ReadOutputs {
         case published(path: String)
         /// An output that the job has yet to create.
         case planned(OutputTask)
+        /// No output, because its job is skipped.
+        case skipped
     }
 
     private struct Key: Hashable {

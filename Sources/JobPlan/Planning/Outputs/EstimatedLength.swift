@@ -4,8 +4,8 @@ internal import LibAV
 internal import Media
 
 /// The check whether a job depends on the guessed duration of a source. If so, the source is measured, regardless of
-/// its `timing`: copied frames can't be cut at a guessed time, times relative to the end require the exact end, and a
-/// range must not be rejected because of a guess.
+/// its `timing`: copied frames can't be cut at a guessed time, times relative to the end require the exact end, and
+/// neither a range nor a condition may be decided by a guess.
 struct EstimatedLength {
     let source: SourceDescription
     let job: JobSpec
@@ -17,7 +17,9 @@ struct EstimatedLength {
 
     var isRelevant: Bool {
         guard source.isDurationGuessed else { return false }
-        return job.ranges.contains { countsFromEnd($0) || countsFrames($0) || reaches($0) }
+        let conditions = [job.when] + job.renditions.flatMap(\.tracks).map(\.when)
+        return conditions.contains { $0?.usesDuration == true }
+            || job.ranges.contains { countsFromEnd($0) || countsFrames($0) || reaches($0) }
             || job.outputs.contains {
                 $0.media.durationLimit.map(countsFromEnd) ?? false || imagesDependOnEnd($0)
             }

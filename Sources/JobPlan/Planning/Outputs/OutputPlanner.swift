@@ -8,7 +8,8 @@ internal import Publishing
 /// source location.
 struct OutputPlanner {
     let job: JobSpec
-    let output: OutputSpec
+    /// The output; its rules are those that apply to the source, once they are selected.
+    private(set) var output: OutputSpec
     let product: Product
     let container: Located<ContainerType>
     let input: ResolvedInput
@@ -38,6 +39,10 @@ struct OutputPlanner {
     var source: InputPlan.Source { input.source }
     var description: SourceDescription { input.description }
 
+    private var conditions: ConditionEvaluator {
+        ConditionEvaluator(source: source, description: description, prober: prober)
+    }
+
     /// The output's location in the job file.
     private var location: SourceRange { output.id?.range ?? job.id.range }
 
@@ -51,6 +56,10 @@ struct OutputPlanner {
 
     /// Returns the output plan and the input that it reads; nil after an error.
     consuming func decide() -> Decision<(input: InputPlan, output: OutputPlan)> {
+        let selection = RuleSelection(
+            rules: output.tracks, conditions: conditions, sourceLocation: job.asset.range)
+        guard let rules = reasons.take(selection.decide()) else { return Decision(nil, reasons) }
+        output.tracks = rules
         let chosen = choose()
         let video = chosen.first { $0.rule.mediaType == .video && !$0.tracks.isEmpty }?.tracks.first
         let copied = chosen.first {
@@ -212,7 +221,7 @@ struct OutputPlanner {
                         help: isMedia ? "with `optional: true` the job runs without it" : nil)
                 }
             }
-            chosen.append(Chosen(rule: rule, tracks: selected.tracks))
+            chosen += conforming(Chosen(rule: rule, tracks: selected.tracks))
         }
         if chosen.allSatisfy({ $0.tracks.isEmpty || $0.isAttachment }), !reasons.hasErrors {
             reasons.error(
@@ -229,6 +238,36 @@ struct OutputPlanner {
                 at: container.range)
         }
         return chosen
+    }
+
+    /// Returns the tracks of a rule with `copy: { where: … }`, divided into sections of tracks that are copied and sections
+    /// of tracks that are encoded, in the order of the tracks. Any other rule is one section.
+    private mutating func conforming(_ chosen: Chosen) -> [Chosen] {
+        guard let condition = chosen.rule.copyCondition else { return [chosen] }
+        var sections: [(isCopied: Bool, tracks: [TrackDescription])] = []
+        do throws(SourceProblem) {
+            for track in chosen.tracks {
+                let finding = try conditions.evaluate(condition, of: track)
+                let subject = "\(track.mediaType.rawValue) track \(track.index) is"
+                switch finding.outcome {
+                case .holds: reasons.note("\(subject) copied: \(finding.text)")
+                case .fails: reasons.note("\(subject) encoded: \(finding.text)")
+                case .unknown: reasons.note(RuleSelection.postponed("\(subject) copied", finding))
+                }
+                let isCopied = finding.outcome != .fails
+                if sections.last?.isCopied == isCopied {
+                    sections[sections.count - 1].tracks.append(track)
+                } else {
+                    sections.append((isCopied, [track]))
+                }
+            }
+        } catch {
+            reasons.error(.sourceUnreadable, "the source can't be read: \(error)", at: job.asset.range)
+            return []
+        }
+        return sections.compactMap { section in
+            chosen.rule.applied(isCopied: section.isCopied).map { Chosen(rule: $0, tracks: section.tracks) }
+        }
     }
 
     /// Returns the selection without text subtitle tracks that have no event in the range that is read. An

@@ -12,6 +12,9 @@ public enum JobOutcome: Sendable {
     case upToDate
     /// The job had nothing to do; the value is the reason.
     case skipped(String)
+    /// The output was created, or had been created by an earlier run, and doesn't meet the job's condition for publishing it;
+    /// the value is the reason.
+    case declined(String)
     /// The job failed; none of its outputs were published.
     case failed(JobFailure)
     /// The job was cancelled; none of its outputs were published.
@@ -19,10 +22,10 @@ public enum JobOutcome: Sendable {
     /// The job was not started; the value is the reason.
     case notRun(String)
 
-    /// Whether the job succeeded, was up to date or was skipped.
+    /// Whether the job succeeded, was up to date, was skipped, or declined its output.
     public var isSuccess: Bool {
         switch self {
-        case .succeeded, .upToDate, .skipped: true
+        case .succeeded, .upToDate, .skipped, .declined: true
         case .failed, .cancelled, .notRun: false
         }
     }

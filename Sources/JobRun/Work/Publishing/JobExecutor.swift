@@ -174,6 +174,9 @@ package actor JobExecutor {
             return try await check(task, onWork)
         }
         let outdated = outdatedOutputs()
+        if !outdated.create.isEmpty, let reason = records?.declinedOutput(of: plan) {
+            return .declined(reason)
+        }
         guard !outdated.create.isEmpty || !outdated.evaluate.isEmpty else { return .upToDate }
         if let spaceShortage, !outdated.create.isEmpty {
             throw JobFailure(spaceShortage, at: location, rule: .lowSpace)
@@ -391,6 +394,7 @@ package actor JobExecutor {
         }
         if Task.isCancelled || error is CancellationError { return .cancelled }
         if let skipped = error as? SkippedOutput { return .skipped(skipped.reason) }
+        if let declined = error as? Declined { return .declined(declined.reason) }
         if let failure = error as? JobFailure { return .failed(failure) }
         return .failed(
             JobFailure(
@@ -427,6 +431,24 @@ package actor JobExecutor {
 
     // MARK: Publishing
 
+    /// The error of an output that doesn't meet the job's condition for publishing it.
+    private struct Declined: Error {
+        let reason: String
+    }
+
+    /// Throws `Declined` if the job's condition for publishing its output isn't met.
+    private func decline(_ unfinished: [UnfinishedOutput]) throws {
+        guard plan.publishIf != nil, let output = unfinished.first, let file = output.files.first else {
+            return
+        }
+        let size = file.size
+        guard let reason = plan.refusal(ofOutputWithSize: size) else { return }
+        if let digest = output.publisher.digest {
+            records?.declined(output.publisher.task, digest: digest, size: size)
+        }
+        throw Declined(reason: reason)
+    }
+
     /// Publishes all outputs or none. All other operations that can fail precede the first rename. If a later rename
     /// fails, the outputs already published are withdrawn.
     private func publish(
@@ -439,6 +461,7 @@ package actor JobExecutor {
             return owners[index].0.keep(owners[index].1)
         }
         if let failure { throw failure }
+        try decline(unfinished)
         let written = zip(unfinished, Self.grouped(findings, by: unfinished)).map { $0.written($1) }
         var parts: [(output: Int, publisher: OutputPublisher, item: any PublishableItem)] = []
         for (index, output) in unfinished.enumerated() {

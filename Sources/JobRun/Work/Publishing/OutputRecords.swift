@@ -32,6 +32,11 @@ package protocol OutputRecords: Sendable {
     func published(_ renditions: [StreamingRendition], of task: OutputTask, output: String)
     /// Records that an existing output meets its current expectations.
     func expectationsMet(_ task: OutputTask, _ digest: PlanDigest)
+    /// Returns the reason why an earlier run declined the output of a job, which therefore isn't created again; nil for any
+    /// other job.
+    func declinedOutput(of plan: JobPlan) -> String?
+    /// Records that the output of a job was created with some size in bytes, and not published.
+    func declined(_ task: OutputTask, digest: PlanDigest, size: Int64)
     /// Records that a source passed a check.
     func passed(_ task: OutputTask, digest: PlanDigest, seconds: Double)
     /// Records that a source failed a check.

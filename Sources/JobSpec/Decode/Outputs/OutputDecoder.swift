@@ -169,8 +169,8 @@ struct OutputDecoder {
                 .missingKey, "`tracks` is empty; expected at least one rule", at: list.keyRange)
         }
         let decoder = TrackRuleDecoder(reader: reader, settings: settings)
-        let rules = items.compactMap { decoder.rule($0) }
-        return (rules, !rules.isEmpty && rules.count == items.count)
+        let rules = items.map { decoder.rules($0) }
+        return (rules.flatMap { $0 ?? [] }, !rules.isEmpty && rules.allSatisfy { $0 != nil })
     }
 
     /// Returns the rules of a preset, located at the preset's name.

@@ -117,6 +117,16 @@ extension NodeReader {
 
 extension MappingType {
     func type(of key: String) -> ValueType? { self.key(key)?.type }
+
+    /// Returns the mapping type of a key's value; nil if the value can't be a mapping.
+    func mapping(of key: String) -> MappingType? {
+        switch type(of: key) {
+        case .mapping(let type): type
+        case .oneOf(let types):
+            types.lazy.compactMap { if case .mapping(let type) = $0 { type } else { nil } }.first
+        default: nil
+        }
+    }
 }
 
 extension ValueType {

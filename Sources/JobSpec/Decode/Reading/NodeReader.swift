@@ -220,7 +220,7 @@ final class NodeReader {
                         : "one of \(names.dropLast().joined(separator: ", ")) or \(names[names.count - 1]) is missing"
                 sink.error(
                     .missingKey, problem, at: start(of: node),
-                    help: group.keys == ["encode", "copy"]
+                    help: group.keys.starts(with: ["encode", "copy"])
                         ? "`copy: true` keeps the packets, `encode: { codec: … }` converts them" : nil)
             }
         }

@@ -138,7 +138,8 @@ struct PackageDecoder {
         for rendition in renditions where rendition.images == nil {
             guard let rule = rendition.tracks.first else { continue }
             let location = rendition.id?.range ?? rule.range
-            if rendition.tracks.count > 1 {
+            for rule in rendition.tracks { refuseConditions(of: rule) }
+            if rendition.tracks.count > 1, rendition.tracks.allSatisfy({ $0.choice == nil }) {
                 reader.sink.error(
                     .conflictingKeys,
                     "an output of a `package` has one track rule; this one has \(rendition.tracks.count)",
@@ -165,6 +166,20 @@ struct PackageDecoder {
             reader.sink.error(
                 .conflictingKeys, "the `package` has no output with video or audio", at: entry.keyRange)
         }
+    }
+
+    /// Reports conditions of a rule: the renditions of a package don't depend on its source.
+    private func refuseConditions(of rule: TrackRule) {
+        // One message for all entries of `choose`.
+        if let choice = rule.choice, choice.index > 0 { return }
+        guard
+            let (key, range) = rule.choice.map({ ("choose", $0.range) })
+                ?? rule.when.map({ ("when", $0.range) })
+        else { return }
+        reader.sink.error(
+            .conflictingKeys, "`\(key)` can't be set for an output of a `package`", at: range,
+            notes: [Diagnostic.Note("`package` is here", at: entry.keyRange)],
+            help: "`when` of the job applies to the whole package")
     }
 
     /// Reports a setting of a video or audio rule that segments don't support.
