@@ -44,13 +44,18 @@ overlapping_modules() {
     [[ $help != *--use-integrated-swift-driver* ]] || echo "--use-integrated-swift-driver -Xswiftc -disable-cmo"
 }
 
+# Flags for linking as Debian's packages are: data that is constant once the program has started is read-only, including the
+# tables of functions. GNU ld, the default where gold isn't installed, leaves all constant data of Swift programs writable;
+# lld is part of the toolchain.
+hardening=(-Xswiftc -use-ld=lld -Xlinker -z -Xlinker relro -Xlinker -z -Xlinker now)
+
 # Builds for release with the Swift runtime linked statically; sets `tandem` to the program's path.
 build_release() {
     heading "Building (release)" >&2
     # The linker warns about a use of mktemp in Foundation, `swift build` about the option.
     # `scripts/test` sets the folder and the flags: it builds while the tests lock .build, and without optimization.
     local folder=${TANDEM_RELEASE_FOLDER:-.build} flags
-    read -ra flags <<<"$(overlapping_modules) ${TANDEM_RELEASE_FLAGS:-}"
+    read -ra flags <<<"$(overlapping_modules) ${hardening[*]} ${TANDEM_RELEASE_FLAGS:-}"
     swift build -c release --static-swift-stdlib --product tandem --scratch-path "$folder" "${flags[@]}" 2>&1 | grep -vE 'mktemp|option is deprecated|^\s*$' >&2
     tandem="$(swift build -c release --static-swift-stdlib --scratch-path "$folder" --show-bin-path)/tandem"
 }
