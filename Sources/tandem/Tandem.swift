@@ -53,11 +53,15 @@ enum Program {
     private static func run() async -> Never {
         var problem: (any Error)?
         let names = Tandem.configuration.subcommands.compactMap { $0.configuration.commandName }
-        if let message = CommandWords(CommandLine.arguments.dropFirst()).problem(commands: names) {
+        let words = CommandWords(CommandLine.arguments.dropFirst())
+        if let message = words.problem(commands: names) {
             Terminal.reportLine("error: \(message)")
             exit(ExitCode.validationFailure.rawValue)
         }
+        let help = words.help(
+            overview: Tandem.helpMessage(), width: min(Terminal.width(of: STDOUT_FILENO), 120))
         do {
+            if let help { throw CleanExit.message(help) }
             var command = try Tandem.parseAsRoot()
             if var async = command as? any AsyncParsableCommand {
                 try await async.run()
@@ -89,6 +93,8 @@ struct Tandem: AsyncParsableCommand {
         commandName: "tandem",
         abstract: "Validate, plan and run media jobs that a YAML file describes.",
         discussion: """
+            `tandem help` lists topics: `tandem help times` describes times in job files.
+
             Exit status: \(RunStatus.listing).
             """,
         version: "tandem \(ProgramVersion.current) (FFmpeg \(LibraryVersions.ffmpeg))",

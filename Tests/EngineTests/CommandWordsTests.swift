@@ -22,7 +22,7 @@ import Testing
 
     @Test func misspelledCommandsHaveASuggestion() {
         #expect(problem("vaildate", "a.yaml") == "unknown command `vaildate`; did you mean `validate`?")
-        #expect(problem("help", "validat") == "unknown command `validat`; did you mean `validate`?")
+        #expect(problem("help", "validat") == "unknown command or topic `validat`; did you mean `validate`?")
         #expect(problem("help", "--help") == nil && problem("help") == nil)
         #expect(problem("encode") == "unknown command `encode`; expected one of validate, run, help")
     }

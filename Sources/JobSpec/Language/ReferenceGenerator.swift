@@ -34,18 +34,29 @@ package enum ReferenceGenerator {
 
 
             """
-        var sections = ""
+        let sections = sections(statuses: statuses).map(\.markdown).joined(separator: "\n")
+        return text + contents(of: sections) + "\n" + sections
+    }
+
+    /// Returns all sections: the mappings of the job language from the outside in, then grammar and encoders.
+    static func sections(statuses: [(status: Int32, meaning: String)]) -> [ReferenceSection] {
+        allMappings.map { section($0) } + ReferenceGrammar.sections(statuses: statuses)
+            + [filters, encoders, encoderOptions]
+    }
+
+    /// The mappings of the job language, without repetition, from the outside in.
+    static let allMappings: [MappingType] = {
+        var found: [MappingType] = []
         var seen: Set<String> = []
         var queue = [Language.file]
         while !queue.isEmpty {
             let type = queue.removeFirst()
             guard seen.insert(type.name).inserted else { continue }
-            sections += section(type)
+            found.append(type)
             for key in type.keys { queue += mappings(in: key.type) }
         }
-        sections += ReferenceGrammar.text(statuses: statuses) + filters + encoders + encoderOptions
-        return text + contents(of: sections) + "\n" + sections
-    }
+        return found
+    }()
 
     /// Returns a table of contents with a link to each section.
     private static func contents(of text: String) -> String {
@@ -61,70 +72,76 @@ package enum ReferenceGenerator {
     }
 
     /// The section that lists the filters that job files may use.
-    private static var filters: String {
-        var text = """
-
-            ## Filters
-
-            Each filter has one input and one output, keeps the number of frames, and opens no file. A value is a number, a constant of the filter, or, as stated in
-            FFmpeg's documentation, an expression without `while`, `taylor` and `root`. `enable` is available for filters that support it.
-
-
-            """
-        for type in [MediaType.video, .audio] {
+    private static var filters: ReferenceSection {
+        let lists = [MediaType.video, .audio].map { type in
             let names = FilterCatalog.tables(type).keys.sorted().map { "`\($0)`" }
-            text += "**\(type.rawValue)**: \(names.joined(separator: ", "))\n\n"
+            return ReferenceBlock.paragraph("**\(type.rawValue)**: \(names.joined(separator: ", "))")
         }
-        return text
+        return ReferenceSection(
+            topic: "filters", title: "Filters", summary: "Filters of libavfilter that job files may use.",
+            blocks: [
+                .paragraph(
+                    """
+                    Each filter has one input and one output, keeps the number of frames, and opens no file. A value is a number, a constant of the filter, or, as stated in
+                    FFmpeg's documentation, an expression without `while`, `taylor` and `root`. `enable` is available for filters that support it.
+                    """)
+            ] + lists)
     }
 
     /// The section that lists the encoders of each codec.
-    private static var encoders: String {
-        var text = """
-            ## Encoders
-
-            In order of preference: a codec is encoded by its first software encoder that FFmpeg was built with, unless `encoder` names another one. `tandem codecs` lists those of this
-            build.
-
-            | codec | encoders |
-            | --- | --- |
-
-            """
-        for selection in CodecCatalog.video + CodecCatalog.audio {
+    private static var encoders: ReferenceSection {
+        let selections = CodecCatalog.video + CodecCatalog.audio
+        let codecs = selections.map { selection in
             let names = selection.codec.encoders.map { model in
                 "`\(model.name)`" + (model.requirement == nil ? "" : " (hardware)")
             }
-            text += "| \(selection.name) | \(names.joined(separator: ", ")) |\n"
+            return [selection.name, names.joined(separator: ", ")]
         }
         let keys = (CodecCatalog.video.first?.encoder.settings ?? []).map { "`\($0.key)`" }
-        text +=
-            "\nValues of \(keys.joined(separator: ", ")) of `encode`. An encoder without a row for one of them doesn't have it.\n\n"
-        text += "| encoder | setting | values |\n| --- | --- | --- |\n"
-        for model in (CodecCatalog.video + CodecCatalog.audio).flatMap(\.codec.encoders) {
+        var settings: [[String]] = []
+        for model in selections.flatMap(\.codec.encoders) {
             for case (let key, let type?) in model.settings {
-                text += "| `\(model.name)` | `\(key)` | \(escaped(values(of: type))) |\n"
+                settings.append(["`\(model.name)`", "`\(key)`", values(of: type)])
             }
         }
-        return text + "\n"
+        return ReferenceSection(
+            topic: "encoders", title: "Encoders", summary: "Encoders of each codec, and their settings.",
+            blocks: [
+                .paragraph(
+                    """
+                    In order of preference: a codec is encoded by its first software encoder that FFmpeg was built with, unless `encoder` names another one. `tandem codecs` lists those of this
+                    build.
+                    """),
+                .table(["codec", "encoders"], rows: codecs),
+                .paragraph(
+                    "Values of \(keys.joined(separator: ", ")) of `encode`. An encoder without a row for one of them doesn't have it."
+                ),
+                .table(["encoder", "setting", "values"], rows: settings),
+            ])
     }
 
     /// The section that lists the private options of encoders that job files may set.
-    private static var encoderOptions: String {
-        var text = "## Encoder options\n\n| encoder | options |\n| --- | --- |\n"
-        for encoder in EncoderOptionCatalog.names {
-            let names = EncoderOptionCatalog.options(of: encoder).names
-            text += "| \(encoder) | \(names.map { "`\($0)`" }.joined(separator: ", ")) |\n"
-        }
-        text += "\nOptions that contain a list of settings:\n\n| option | settings |\n| --- | --- |\n"
-        for option in EncoderOptionCatalog.lists {
-            let names = EncoderOptionCatalog.parameters(of: option)?.names ?? []
-            text += "| `\(option)` | \(names.map { "`\($0)`" }.joined(separator: ", ")) |\n"
-        }
-        return text
+    private static var encoderOptions: ReferenceSection {
+        func list(_ names: [String]) -> String { names.map { "`\($0)`" }.joined(separator: ", ") }
+        return ReferenceSection(
+            topic: "encoder-options", title: "Encoder options", summary: "Private options of encoders.",
+            blocks: [
+                .table(
+                    ["encoder", "options"],
+                    rows: EncoderOptionCatalog.names.map {
+                        [$0, list(EncoderOptionCatalog.options(of: $0).names)]
+                    }),
+                .paragraph("Options that contain a list of settings:"),
+                .table(
+                    ["option", "settings"],
+                    rows: EncoderOptionCatalog.lists.map {
+                        ["`\($0)`", list(EncoderOptionCatalog.parameters(of: $0)?.names ?? [])]
+                    }),
+            ])
     }
 
     /// Returns the mappings that a type contains. Partial mappings are represented by the complete ones.
-    private static func mappings(in type: ValueType) -> [MappingType] {
+    static func mappings(in type: ValueType) -> [MappingType] {
         switch type {
         case .mapping(let mapping): [complete(mapping)]
         case .mapOf(let value, _, _): mappings(in: value)
@@ -162,33 +179,48 @@ package enum ReferenceGenerator {
         return found
     }()
 
-    private static func section(_ type: MappingType) -> String {
-        var text =
-            "## \(type.title.first.map { $0.uppercased() + type.title.dropFirst() } ?? "")\n\n\(type.summary)"
-        if let short = type.shortForm { text += " A single value stands for `{ \(short): … }`." }
-        text += "\n\n| key | value | meaning |\n| --- | --- | --- |\n"
-        for key in type.keys {
-            var meaning = key.summary
-            if let value = key.defaultText { meaning += " Default: \(value)." }
-            if key.isRequired { meaning += " **Required.**" }
-            text += "| `\(key.name)` | \(escaped(describe(key.type))) | \(escaped(meaning)) |\n"
-        }
+    private static func section(_ type: MappingType) -> ReferenceSection {
+        var summary = type.summary
+        if let short = type.shortForm { summary += " A single value stands for `{ \(short): … }`." }
+        let keys = type.keys.map { ["`\($0.name)`", describe($0.type), meaning(of: $0)] }
+        var blocks: [ReferenceBlock] = [
+            .paragraph(summary), .table(["key", "value", "meaning"], rows: keys),
+        ]
         for group in type.alternatives {
             let names = group.keys.map { "`\($0)`" }.joined(separator: ", ")
             switch (group.isRequired, group.isExclusive) {
-            case (true, true): text += "\nExactly one of \(names).\n"
-            case (true, false): text += "\nAt least one of \(names).\n"
-            default: text += "\nAt most one of \(names).\n"
+            case (true, true): blocks.append(.paragraph("Exactly one of \(names)."))
+            case (true, false): blocks.append(.paragraph("At least one of \(names)."))
+            default: blocks.append(.paragraph("At most one of \(names)."))
             }
         }
-        for dependency in type.dependencies {
-            text += "\n`\(dependency.key)` requires `\(dependency.required)`.\n"
-        }
+        blocks += type.dependencies.map { .paragraph("`\($0.key)` requires `\($0.required)`.") }
         if !type.reservedKeys.isEmpty {
-            text +=
-                "\nReserved, but not supported in this version: \(type.reservedKeys.map { "`\($0)`" }.joined(separator: ", ")).\n"
+            let names = type.reservedKeys.map { "`\($0)`" }.joined(separator: ", ")
+            blocks.append(.paragraph("Reserved, but not supported in this version: \(names)."))
         }
-        return text + "\n"
+        return ReferenceSection(
+            topic: topic(of: type),
+            title: type.title.first.map { $0.uppercased() + type.title.dropFirst() } ?? "",
+            summary: nil, blocks: blocks)
+    }
+
+    /// Returns the topic of a mapping: its name in the schema with hyphens, as `video-encode`.
+    static func topic(of type: MappingType) -> String {
+        var previous: Character = "-"
+        return type.name.reduce(into: "") { text, letter in
+            if letter.isUppercase, previous.isLowercase { text += "-" }
+            text += letter.lowercased()
+            previous = letter
+        }
+    }
+
+    /// Returns the meaning of a key with its default.
+    static func meaning(of key: KeyInfo) -> String {
+        var meaning = key.summary
+        if let value = key.defaultText { meaning += " Default: \(value)." }
+        if key.isRequired { meaning += " **Required.**" }
+        return meaning
     }
 
     /// Returns all values of a type; `describe` abbreviates long lists.
@@ -197,9 +229,7 @@ package enum ReferenceGenerator {
         return describe(type)
     }
 
-    private static func escaped(_ text: String) -> String { text.replacing("|", with: "\\|") }
-
-    private static func describe(_ type: ValueType) -> String {
+    static func describe(_ type: ValueType) -> String {
         switch type {
         case .string: "text"
         case .identifier: "an identifier"

@@ -43,72 +43,104 @@ enum ReferenceGrammar {
     ]
 
     /// Returns the sections. `statuses` are the exit statuses in order of precedence, with their meanings.
-    static func text(statuses: [(status: Int32, meaning: String)]) -> String {
+    static func sections(statuses: [(status: Int32, meaning: String)]) -> [ReferenceSection] {
+        [
+            ReferenceSection(
+                topic: "values", title: "Values", summary: "How values are read, and what needs quotes.",
+                blocks: [
+                    .paragraph(
+                        """
+                        Values are read from their text: `on`, `yes`, `1:30` and `012` are not converted as in YAML 1.1. Quotes
+                        are needed where the text has another meaning in YAML: `"${height}"` inside `{ }`, `"*.mp4"`, text with `: ` or ` #`.
+                        Names of assets, settings and jobs start with a letter or `_`, followed by letters, digits, `_` and `-`. Keys that start with
+                        `x-` are ignored wherever keys are fixed. Anchors, aliases and `<<` are supported.
+                        """)
+                ]),
+            ReferenceSection(
+                topic: "times", title: "Times", summary: "Times and durations: 90.5, 1:30.5, 250f, 25%.",
+                blocks: [
+                    .paragraph("Times are exact, and count from the start of the source's presentation:"),
+                    .table(["written", "means"], rows: times.map { ["`\($0.0)`", $0.1] }),
+                ]),
+            ReferenceSection(
+                topic: "quantities", title: "Quantities",
+                summary: "Bit rates, sizes, frequencies and levels.",
+                blocks: [
+                    .paragraph(
+                        "Quantities may have a space before the unit, whose case is ignored where it is unambiguous:"
+                    ),
+                    .table(
+                        ["written", "what", "means"], rows: quantities.map { ["`\($0.1)`", $0.0, $0.2] }),
+                ]),
+            ReferenceSection(
+                topic: "variables", title: "Variables", summary: "Substitution of `${name}` in values.",
+                blocks: [
+                    .paragraph(
+                        """
+                        `${name}` works inside any value. `${name:-text}` is `text` if the variable is not defined or empty. `$${` is a literal `${`. The
+                        type is determined after substitution, so `crf: "${crf}"` is a number.
+                        """),
+                    .table(
+                        ["name", "value", "available"],
+                        rows: variables.map { ["`${\($0.0)}`", $0.1, $0.2] }),
+                ]),
+            ReferenceSection(
+                topic: "selection", title: "Track selection", summary: "Which tracks a rule selects.",
+                blocks: selection.map { .paragraph($0) }),
+            ReferenceSection(
+                topic: "patterns", title: "Patterns", summary: "`*`, `?`, `[…]`, `**` and `{…}` in paths.",
+                blocks: patterns.map { .paragraph($0) }),
+            ReferenceSection(
+                topic: "precedence", title: "Precedence", summary: "Which of several values is used.",
+                blocks: [
+                    .steps(precedence), .paragraph("Paths are relative to the file that contains them."),
+                ]),
+            ReferenceSection(
+                topic: "exit-status", title: "Exit status", summary: "Exit statuses of the program.",
+                blocks: [
+                    .paragraph("The first one that applies:"),
+                    .table(["status", "means"], rows: statuses.map { ["\($0.status)", $0.meaning] }),
+                ]),
+        ]
+    }
+
+    private static let selection = [
         """
-
-        ## Values
-
-        Values are read from their text: `on`, `yes`, `1:30` and `012` are not converted as in YAML 1.1. Quotes
-        are needed where the text has another meaning in YAML: `"${height}"` inside `{ }`, `"*.mp4"`, text with `: ` or ` #`.
-        Names of assets, settings and jobs start with a letter or `_`, followed by letters, digits, `_` and `-`. Keys that start with
-        `x-` are ignored wherever keys are fixed. Anchors, aliases and `<<` are supported.
-
-        **Times** are exact, and count from the start of the source's presentation:
-
-        \(table(["written", "means"], times.map { ["`\($0.0)`", $0.1] }))
-        **Quantities** may have a space before the unit, whose case is ignored where it is unambiguous:
-
-        \(table(["what", "written", "means"], quantities.map { [$0.0, "`\($0.1)`", $0.2] }))
-        ## Variables
-
-        `${name}` works inside any value. `${name:-text}` is `text` if the variable is not defined or empty. `$${` is a literal `${`. The
-        type is determined after substitution, so `crf: "${crf}"` is a number.
-
-        \(table(["name", "value", "available"], variables.map { ["`${\($0.0)}`", $0.1, $0.2] }))
-        ## Track selection
-
         `first` selects the first track of the kind, a number the track at that index from 0, `all` every track. A mapping selects the tracks of which
         all its properties match. Covers are not video tracks, and a track of an unknown format is selected only by its index. A selection
         without a match is an error unless the rule is `optional`; two rules may select the same track.
-
+        """,
+        """
         A list selects by the first of its entries that matches a track: `audio: [ { language: fra }, { language: eng }, first ]` selects all French tracks,
         or without one all English tracks, or the first track. The entries are in order of preference; the list doesn't combine them. An entry after
         `first` or `all`, or after one that matches the same tracks, is an error, because it is never used. The plan notes the entry that matches.
+        """,
+        "The output's tracks are in the order of the rules; the tracks of one rule are in the source's order.",
+    ]
 
-        The output's tracks are in the order of the rules; the tracks of one rule are in the source's order.
-
-        ## Patterns
-
+    private static let patterns = [
+        """
         A `path` with `*`, `?` or `[…]`, and every entry of `paths`, is a pattern: `*` and `?` match any characters or one character of a name, `[a-z]` one
         of a set, `[!a-z]` one outside of it, `**` any number of folders, `{wav,flac}` each of the alternatives. `*`, `?`, `[…]` and `**` don't match names that
         start with a dot. Brackets around a special character make it literal: `[[]`, `[{]`. Braces without a comma are ordinary characters, as are all
         braces of a `path` without `*`, `?` and `[…]`.
-
+        """,
+        """
         The files of `paths` are in the order of the list, those of a pattern in the order of their names, folder by folder; each file is used once. An entry
         without `*`, `?` and `[…]` is the path of a file, which must exist; `except` doesn't omit it. Patterns of `except` are compared with paths as they are
         written, without following links.
+        """,
+    ]
 
-        ## Precedence
-
-        1. `--set` over `vars`, `vars` of the file over those of its `include`s, later includes over earlier ones.
-        2. `settings`, `assets` and `defaults` of the file over those of its `include`s, by name.
-        3. Short forms are expanded first: a destination that is a path becomes `{ path: … }`.
-        4. Every job is merged over `defaults`: mappings key by key; lists and single values are replaced.
-        5. Keys of outputs in a job with `outputs` are merged under each output in the same way: `destination: { if_exists: replace }`,
-           or `destination: "out/${output}.mp4"`.
-        6. Keys beside `use` over the named settings; a key that can't be combined with one of theirs replaces it (`bitrate` replaces `crf`).
-
-        Paths are relative to the file that contains them.
-
-        ## Exit status
-
-        The first one that applies:
-
-        \(table(["status", "means"], statuses.map { ["\($0.status)", $0.meaning] }))
+    private static let precedence = [
+        "`--set` over `vars`, `vars` of the file over those of its `include`s, later includes over earlier ones.",
+        "`settings`, `assets` and `defaults` of the file over those of its `include`s, by name.",
+        "Short forms are expanded first: a destination that is a path becomes `{ path: … }`.",
+        "Every job is merged over `defaults`: mappings key by key; lists and single values are replaced.",
         """
-    }
-
-    private static func table(_ head: [String], _ rows: [[String]]) -> String {
-        ([head, head.map { _ in "---" }] + rows).map { "| \($0.joined(separator: " | ")) |\n" }.joined()
-    }
+        Keys of outputs in a job with `outputs` are merged under each output in the same way: `destination: { if_exists: replace }`,
+        or `destination: "out/${output}.mp4"`.
+        """,
+        "Keys beside `use` over the named settings; a key that can't be combined with one of theirs replaces it (`bitrate` replaces `crf`).",
+    ]
 }

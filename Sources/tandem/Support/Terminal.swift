@@ -30,16 +30,17 @@ enum Terminal {
     /// Whether colors are used: on a terminal, unless `NO_COLOR` is set.
     static var usesColor: Bool { isInteractive && (getenv("NO_COLOR").map { $0[0] == 0 } ?? true) }
 
-    /// Width of the terminal in columns; 80 if unknown.
-    static var width: Int {
+    /// Width of the terminal of a stream in columns; 80 if unknown.
+    static func width(of stream: Int32) -> Int {
         var size = winsize()
-        guard ioctl(STDERR_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
+        guard ioctl(stream, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return 80 }
         return Int(size.ws_col)
     }
 
     /// Standard error as the console of a run.
     static var console: Console {
         Console(
-            isInteractive: isInteractive, usesColor: usesColor, width: { width }, write: { report($0) })
+            isInteractive: isInteractive, usesColor: usesColor, width: { width(of: STDERR_FILENO) },
+            write: { report($0) })
     }
 }
