@@ -11,7 +11,7 @@ struct ExplainCommand: ParsableCommand {
     @Argument(help: "Job file.", completion: .file(extensions: ["yaml", "yml"]))
     var file: String
 
-    @Argument(help: "A job or a job instance.")
+    @Argument(help: "A job or a job instance.", completion: .jobs)
     var job: String
 
     @OptionGroup var variables: VariableArguments

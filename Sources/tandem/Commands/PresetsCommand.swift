@@ -14,7 +14,7 @@ struct PresetsCommand: ParsableCommand {
         abstract: "List the export presets; with a media file, those that support it.",
         discussion: "With a preset, print its settings as YAML; with both, the settings for that file.")
 
-    @Argument(help: "Name of a preset, media file, or both.", completion: .file())
+    @Argument(help: "Name of a preset, media file, or both.", completion: .presetsAndFiles)
     var words: [String] = []
 
     @OptionGroup var access: AccessArguments

@@ -36,7 +36,7 @@ struct RunCommand: AsyncParsableCommand {
         parsing: .singleValue,
         help: ArgumentHelp(
             "Run only this job or job instance, and the jobs that it requires; repeatable.",
-            valueName: "id"))
+            valueName: "id"), completion: .jobs)
     var only: [String] = []
 
     @Flag(help: "Also run jobs that are up to date.")

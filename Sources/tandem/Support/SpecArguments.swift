@@ -53,3 +53,12 @@ extension JobFileSet {
     /// Renderer of diagnostics with excerpts of these files.
     var renderer: TextRenderer { TextRenderer(sources: texts, usesColor: Terminal.usesColor) }
 }
+
+extension CompletionKind {
+    /// Ids of the jobs in the job files on the command line.
+    static var jobs: CompletionKind { .custom { words, _, _ in Completions.jobs(in: words) } }
+    /// Names of export presets, and files.
+    static var presetsAndFiles: CompletionKind {
+        .custom { _, _, prefix in Completions.presetsAndFiles(prefix) }
+    }
+}
