@@ -79,6 +79,28 @@ package enum SafeText {
         return isPlain ? text : "'" + text.replacing("'", with: "'\\''") + "'"
     }
 
+    /// Returns the text as an HTML `<code>` element for Markdown, with U+FFFD in place of every hidden scalar and at most
+    /// `limit` scalars. Characters with a meaning in Markdown, HTML or tables are written as character references, which
+    /// aren't markup; mentions, references and links aren't recognized within code.
+    package static func markdownCode(_ text: String, limit: Int = 300) -> String {
+        var previous: Unicode.Scalar = " "
+        let scalars = text.unicodeScalars
+        let shown = scalars.prefix(limit)
+        var code = shown.map { scalar -> String in
+            defer { previous = scalar }
+            if isHidden(scalar) { return "\u{fffd}" }
+            if scalar == "\t" { return " " }
+            // Linkers recognize `www.` as well as schemes.
+            let isLetter =
+                !scalar.isASCII || scalar.properties.isAlphabetic || scalar.properties.numericType != nil
+            let isPlain =
+                scalar == "." ? previous != "w" && previous != "W" : " /-,%+=".unicodeScalars.contains(scalar)
+            return isLetter || isPlain ? String(scalar) : "&#\(scalar.value);"
+        }.joined()
+        if shown.endIndex < scalars.endIndex { code += "…" }
+        return "<code>\(code)</code>"
+    }
+
     /// Returns the escaped data of a GitHub workflow command.
     static func workflowData(_ text: String) -> String {
         escaped(lines(text)) { scalar in

@@ -21,6 +21,10 @@ struct PartChanges {
 
     var isEmpty: Bool { changes.isEmpty }
     var names: [PartName] { changes.map(\.name) }
+    /// The changed values with their names; nil for a value that was added or removed.
+    var all: [(name: PartName, from: String?, to: String?)] {
+        changes.map { ($0.name, $0.change.from, $0.change.to) }
+    }
 
     /// Adds changes that aren't included yet. The same change under another name counts as included.
     mutating func add(_ other: PartChanges, where isWanted: (_ name: PartName) -> Bool) {

@@ -78,28 +78,36 @@ package struct PlanDigest: Codable, Hashable, Sendable {
 
     /// Returns the changes from an earlier digest to this one, a line each.
     package func changes(since before: PlanDigest) -> [String] {
-        var listed = PartChanges(from: before.parts, to: parts)
         if value.recipe == before.value.recipe {
             return relation(to: before.value) == .other
                 ? ["damaged data was skipped, and `on_damage: skip` was removed"]
                 : expectationChanges(since: before)
         }
-        guard let old = before.details, let new = details, before.layout == layout else {
-            return listed.isEmpty ? ["the output was created by an earlier version of Tandem"] : listed.lines
-        }
-        // Changes that follow from those already listed are omitted.
+        let changes = valueChanges(since: before).lines
+        let lines = changes + (isComparable(with: before) ? expectationChanges(since: before) : [])
+        // An earlier version computed the digest of the same values in another way.
+        return lines.isEmpty ? ["the output was created by an earlier version of Tandem"] : lines
+    }
+
+    /// Returns whether an earlier digest has details with the same names.
+    private func isComparable(with before: PlanDigest) -> Bool {
+        before.details != nil && details != nil && before.layout == layout
+    }
+
+    /// Returns the values of the recipe that changed since an earlier digest. Changes that follow from others are omitted.
+    func valueChanges(since before: PlanDigest) -> PartChanges {
+        var listed = PartChanges(from: before.parts, to: parts)
+        guard isComparable(with: before) else { return listed }
         let isSource = listed.names.contains(where: \.identifiesSource)
         let tracks = listed.names.compactMap(\.track)
         let isRange = listed.names.contains(where: \.isRange)
         let isCover = listed.names.contains(where: \.isCover)
-        listed.add(PartChanges(from: old, to: new)) { name in
+        listed.add(PartChanges(from: before.details ?? [], to: details ?? [])) { name in
             if isRange && name.isBoundOfRange || isCover && name.isOfCover { return false }
             if isSource, name.describesSource { return false }
             return !tracks.contains { name.isSetting(of: $0) }
         }
-        let lines = listed.lines + expectationChanges(since: before)
-        // An earlier version computed the digest of the same values in another way.
-        return lines.isEmpty ? ["the output was created by an earlier version of Tandem"] : lines
+        return listed
     }
 
     /// Returns the expectations that are new or were removed since an earlier digest, a line each.

@@ -21,8 +21,11 @@ package struct PlanFile: Codable, Sendable {
         }
     }
 
+    /// Type of plan files.
+    package static let kind = "tandem-plan"
+
     /// Type of the file; always `tandem-plan`.
-    package var kind = "tandem-plan"
+    package var kind = Self.kind
     /// Version of the file's format.
     package var version = 1
     /// Version of the program that wrote the file.
@@ -77,7 +80,13 @@ package struct PlanFile: Codable, Sendable {
 
     /// Difference between this program or its libraries and those that created the plan; nil if there is none.
     package var environmentProblem: String? {
-        guard kind == "tandem-plan", version == 1 else { return "it is not a plan file of this version" }
+        guard kind == Self.kind, version == 1 else { return "it is not a plan file of this version" }
+        return programChange
+    }
+
+    /// Difference between this program or its libraries and those that created the plan, as a clause about the plan; nil
+    /// if there is none.
+    package var programChange: String? {
         if program != ProgramVersion.current {
             return "it was created by tandem \(program), this is tandem \(ProgramVersion.current)"
         }

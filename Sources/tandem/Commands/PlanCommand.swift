@@ -13,7 +13,7 @@ struct PlanCommand: ParsableCommand {
     @OptionGroup var spec: SpecArguments
     @OptionGroup var variables: VariableArguments
     @OptionGroup var access: AccessArguments
-    @OptionGroup var reporting: ReportArguments
+    @OptionGroup var planReporting: PlanReportArguments
     @OptionGroup var state: StateArguments
     @OptionGroup var workers: WorkerArguments
 
@@ -21,7 +21,7 @@ struct PlanCommand: ParsableCommand {
         parsing: .singleValue,
         help: ArgumentHelp(
             "Plan only this job or job instance, and the jobs that it requires; repeatable.",
-            valueName: "id"))
+            valueName: "id"), completion: .jobs)
     var only: [String] = []
 
     @Option(
@@ -36,13 +36,24 @@ struct PlanCommand: ParsableCommand {
     )
     var shards: Int?
 
+    @Option(
+        help: "Print the differences from an earlier plan, which --out or --format json wrote.",
+        completion: .file(extensions: ["json"]))
+    var against: String?
+
+    private var reporting: ReportArguments { planReporting.common }
+
     func validate() throws {
+        if against != nil, reporting.isForPrograms {
+            throw ValidationError("--against can only be combined with --format text or markdown")
+        }
         guard let shards else { return }
         if out == nil { throw ValidationError("--shards requires --out DIR, the folder for the parts") }
         if !(1...10_000).contains(shards) { throw ValidationError("--shards must be from 1 to 10000") }
     }
 
     func run() throws {
+        let earlier = try against.map { try EarlierPlan(reading: $0) }
         // Paths are absolute, because parts can be run from any folder.
         let paths = shards == nil ? spec.files : spec.files.map { StateFolder(path: $0).absolute }
         let set = try variables.load(paths, access.granted(for: paths))
@@ -64,7 +75,7 @@ struct PlanCommand: ParsableCommand {
         }
         var all = set.diagnostics
         all.add(planned.diagnostics)
-        try show(planned.plan, forecast, all, of: set)
+        try show(planned, since: earlier, forecast, all, of: set)
         let status = reporting.strictness.status(of: all)
         if let status, !isWritable(planned, all) {
             if out != nil {
@@ -85,14 +96,17 @@ struct PlanCommand: ParsableCommand {
     }
 
     private func show(
-        _ plan: BatchPlan, _ forecast: RunForecast, _ diagnostics: DiagnosticSink, of set: JobFileSet
+        _ planned: Pipeline.Planned, since earlier: EarlierPlan?, _ forecast: RunForecast,
+        _ diagnostics: DiagnosticSink, of set: JobFileSet
     ) throws {
-        if reporting.format == .json {
-            let report = PlanReport(plan, forecast, diagnostics)
+        let listing = PlanListing(planned, since: earlier)
+        switch planReporting.format {
+        case .json:
+            let report = PlanReport(planned.plan, forecast, diagnostics)
             return Terminal.print(try JSONFormat.text(of: report))
-        }
-        if reporting.format == nil || reporting.format == .text {
-            Terminal.print(PlanText.render(plan, reasons: forecast.reasons))
+        case .markdown: Terminal.print(try listing.markdown(forecast))
+        case .text, nil: Terminal.print(try listing.text(forecast))
+        case .sarif, .github: break
         }
         try reporting.report(diagnostics, of: set)
     }

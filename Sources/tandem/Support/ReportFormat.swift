@@ -5,10 +5,7 @@ internal import JobPlan
 
 /// The output format of diagnostics.
 enum ReportFormat: String, ExpressibleByArgument, CaseIterable {
-    case text
-    case json
-    case sarif
-    case github
+    case text, json, sarif, github
 }
 
 /// Options of commands that validate job files.
@@ -62,5 +59,30 @@ struct ReportArguments: ParsableArguments {
             try report(error.diagnostics, of: set)
             throw ExitCode(error.status)
         }
+    }
+}
+
+/// The output format of `tandem plan`: of the plan, and of diagnostics as in `ReportFormat`.
+enum PlanFormat: String, ExpressibleByArgument, CaseIterable {
+    case text, json, sarif, github, markdown
+}
+
+/// `ReportArguments` of `tandem plan`.
+struct PlanReportArguments: ParsableArguments {
+    @Option(
+        help:
+            "Output format of the plan (text, json, markdown) and of diagnostics (default: text, on GitHub Actions also annotations)."
+    )
+    var format: PlanFormat?
+
+    @Flag(help: "Treat warnings as errors.")
+    var warningsAsErrors = false
+
+    /// The options for diagnostics, which are text beside Markdown.
+    var common: ReportArguments {
+        var arguments = ReportArguments()
+        arguments.format = format.map { ReportFormat(rawValue: $0.rawValue) ?? .text }
+        arguments.warningsAsErrors = warningsAsErrors
+        return arguments
     }
 }
