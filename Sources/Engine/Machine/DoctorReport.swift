@@ -1,9 +1,11 @@
 internal import Diagnostics
+internal import FoundationEssentials
 internal import Glibc
 package import JobRun
 internal import LibAV
 
-/// The protection that the sandbox provides on this machine, tested by a worker that attempts to escape.
+/// The suitability of this machine for runs: libraries, encoders and space, and the protection by the sandbox, which is
+/// tested by a worker that attempts to escape.
 package struct DoctorReport: Encodable, Sendable {
     /// The result of an action that a sandboxed worker must not be able to perform.
     package struct Attempt: Encodable, Sendable {
@@ -22,16 +24,24 @@ package struct DoctorReport: Encodable, Sendable {
     /// State of the sandbox as text: `off`, `whole` or `without …`.
     let sandbox: String
     let attempts: [Attempt]
-    /// Whether the sandbox is complete and all forbidden actions were denied.
-    package let isClosed: Bool
+    let machine: MachineReport
+    /// Whether the sandbox is complete, and all forbidden actions were denied.
+    private let isClosed: Bool
+    /// Whether nothing is missing that every run requires.
+    package var isSufficient: Bool { isClosed && machine.problems.isEmpty }
 
     private enum CodingKeys: CodingKey {
-        case version, ffmpeg, kernel, landlock, isRoot, lacking, sandbox, attempts
+        case version, ffmpeg, kernel, landlock, isRoot, lacking, sandbox, attempts, machine
     }
 
-    /// Runs the attempts in a worker of the pool.
+    /// Describes the machine, and runs the attempts in a worker of the pool.
     /// - Throws: An environment error if no worker can be started.
-    package init(_ pool: WorkerPool, isSandboxed: Bool, allowsNetwork: Bool) throws(EngineError) {
+    package init(
+        _ pool: WorkerPool, state: StateLocation, isSandboxed: Bool, allowsNetwork: Bool
+    ) throws(EngineError) {
+        let folder = FileManager.default.currentDirectoryPath
+        machine = MachineReport(
+            state: state.folder.map { StateFolder(path: $0).absolute }, in: folder)
         var template = Array("/tmp/tandem-doctor-XXXXXX".utf8CString)
         let file = mkstemp(&template)
         let path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
@@ -63,7 +73,11 @@ package struct DoctorReport: Encodable, Sendable {
     /// Text output of the report.
     package var text: String {
         var lines = [
-            "FFmpeg     \(ffmpeg)", "kernel     Linux \(kernel)",
+            "FFmpeg     \(ffmpeg)"
+        ]
+        lines += machine.lines
+        lines += [
+            "kernel     Linux \(kernel)",
             "Landlock   \(landlock == 0 ? "none" : "version \(landlock)")",
             "user       \(isRoot ? "root; each worker runs as its own user" : "not root; workers run as the same user")",
             "sandbox    \(sandbox)",

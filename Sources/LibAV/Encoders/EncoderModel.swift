@@ -91,6 +91,25 @@ package struct EncoderModel: Sendable {
         case deviceFrames(String)
     }
 
+    /// The package in which Debian has an encoder.
+    package enum DebianPackage: Sendable {
+        /// FFmpeg's library, with the encoder's library as a dependency.
+        case libavcodec
+        case named(String)
+        /// Debian's FFmpeg is built without the encoder.
+        case unavailable
+
+        /// Returns the package's name; nil if there is none. `major` is the major version of libavcodec, which is part of
+        /// the name of its package.
+        package func name(libavcodec major: Int?) -> String? {
+            switch self {
+            case .libavcodec: major.map { "libavcodec\($0)" }
+            case .named(let name): name
+            case .unavailable: nil
+            }
+        }
+    }
+
     /// A profile of a codec.
     package struct Profile: Sendable {
         /// Name in job files, which is also the encoder's name.
@@ -287,6 +306,8 @@ package struct EncoderModel: Sendable {
     package var library: String?
     /// Required hardware; nil for software. Encoders that require hardware are used only if the job names them.
     package var requirement: Requirement?
+    /// Debian's package with the encoder or, for hardware, with the driver of its device.
+    package var debianPackage = DebianPackage.libavcodec
     /// Settings that every configuration of the encoder contains.
     package var always: [(option: SettingOption, value: String)] = []
     /// Near-lossless settings; nil if smart cuts aren't supported with this encoder.

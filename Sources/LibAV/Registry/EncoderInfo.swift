@@ -87,6 +87,81 @@ package enum LibraryVersions {
         let filters = MetadataEntry(key: "libavfilter", value: FilterLibrary.version ?? "none")
         return loaded.prefix(3) + [filters] + loaded.dropFirst(3)
     }
+    /// The version of a library (`AV_VERSION_INT`).
+    package struct Version: Hashable, Sendable {
+        package var major: Int
+        package var minor: Int
+        package var micro: Int
+        package var text: String { "\(major).\(minor).\(micro)" }
+
+        package init(_ major: Int, _ minor: Int, _ micro: Int) {
+            (self.major, self.minor, self.micro) = (major, minor, micro)
+        }
+
+        fileprivate init(_ number: UInt32) {
+            self.init(Int(number >> 16), Int(number >> 8 & 0xff), Int(number & 0xff))
+        }
+
+        fileprivate init(_ major: Int32, _ minor: Int32, _ micro: Int32) {
+            self.init(Int(major), Int(minor), Int(micro))
+        }
+    }
+
+    /// The versions of a library: of the headers that the program was compiled with, and of the loaded library.
+    package struct Pair: Hashable, Sendable {
+        package var name: String
+        package var compiled: Version
+        /// Loaded version; nil if the library can't be loaded.
+        package var loaded: Version?
+
+        package init(name: String, compiled: Version, loaded: Version?) {
+            (self.name, self.compiled, self.loaded) = (name, compiled, loaded)
+        }
+
+        /// Whether the loaded library has the functions and structures of the headers: the same major version, and at
+        /// least the same minor version.
+        package var isCompatible: Bool {
+            guard let loaded else { return false }
+            return loaded.major == compiled.major && loaded.minor >= compiled.minor
+        }
+    }
+
+    /// Compiled and loaded versions of all libraries. libavfilter is loaded by this call.
+    package static var pairs: [Pair] {
+        let filters = FilterLibrary.version?.split(separator: ".").compactMap { Int($0) }
+        return [
+            Pair(
+                name: "libavutil",
+                compiled: Version(LIBAVUTIL_VERSION_MAJOR, LIBAVUTIL_VERSION_MINOR, LIBAVUTIL_VERSION_MICRO),
+                loaded: Version(avutil_version())),
+            Pair(
+                name: "libavcodec",
+                compiled: Version(
+                    LIBAVCODEC_VERSION_MAJOR, LIBAVCODEC_VERSION_MINOR, LIBAVCODEC_VERSION_MICRO),
+                loaded: Version(avcodec_version())),
+            Pair(
+                name: "libavformat",
+                compiled: Version(
+                    LIBAVFORMAT_VERSION_MAJOR, LIBAVFORMAT_VERSION_MINOR, LIBAVFORMAT_VERSION_MICRO),
+                loaded: Version(avformat_version())),
+            Pair(
+                name: "libavfilter",
+                compiled: Version(
+                    LIBAVFILTER_VERSION_MAJOR, LIBAVFILTER_VERSION_MINOR, LIBAVFILTER_VERSION_MICRO),
+                loaded: filters?.count == 3 ? filters.map { Version($0[0], $0[1], $0[2]) } : nil),
+            Pair(
+                name: "libswresample",
+                compiled: Version(
+                    LIBSWRESAMPLE_VERSION_MAJOR, LIBSWRESAMPLE_VERSION_MINOR, LIBSWRESAMPLE_VERSION_MICRO),
+                loaded: Version(swresample_version())),
+            Pair(
+                name: "libswscale",
+                compiled: Version(
+                    LIBSWSCALE_VERSION_MAJOR, LIBSWSCALE_VERSION_MINOR, LIBSWSCALE_VERSION_MICRO),
+                loaded: Version(swscale_version())),
+        ]
+    }
+
     /// Version of FFmpeg's release or build (`av_version_info`).
     package static var ffmpeg: String { String(cString: av_version_info()) }
 }

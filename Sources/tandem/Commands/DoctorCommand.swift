@@ -8,13 +8,14 @@ struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract:
-            "Test the sandbox of this machine: a worker attempts actions that the sandbox must deny.",
+            "Report what this machine provides: libraries, encoders, space, and what the sandbox denies.",
         discussion: """
-            Each line is an action that a worker attempted. Exit status: 0 if all were denied, 4 \
-            otherwise. `--require-sandbox` requires the same parts.
+            A worker attempts actions that the sandbox must deny. Exit status: 0 if all were denied, libraries are compatible, \
+            and the folders for temporary files and of --state are writable; 4 otherwise. `--require-sandbox` requires the same sandbox.
             """)
 
     @OptionGroup var workers: WorkerArguments
+    @OptionGroup var state: StateArguments
 
     @Option(help: "Output format.")
     var format: ProbeFormat = .text
@@ -29,11 +30,12 @@ struct DoctorCommand: ParsableCommand {
             throw ValidationError("doctor requires a worker, and can't be combined with --isolation none")
         }
         defer { pool.close() }
-        let report = try DoctorReport(pool, isSandboxed: workers.sandbox, allowsNetwork: allowNetwork)
+        let report = try DoctorReport(
+            pool, state: state.location, isSandboxed: workers.sandbox, allowsNetwork: allowNetwork)
         switch format {
         case .json: Terminal.print(try JSONFormat.text(of: report))
         case .text: Terminal.print(report.text)
         }
-        if !report.isClosed { throw ExitCode(RunStatus.environment) }
+        if !report.isSufficient { throw ExitCode(RunStatus.environment) }
     }
 }

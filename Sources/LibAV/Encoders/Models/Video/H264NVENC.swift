@@ -3,6 +3,7 @@ extension EncoderModel {
     static let h264NVENC: EncoderModel = {
         var model = EncoderModel("h264_nvenc", codec: "h264", .video)
         model.requirement = .device
+        model.debianPackage = .named("libnvidia-encode1")
         model.rate.constantQuality = ConstantQuality(
             maximum: 51, defaultValue: 23, stepsPerHalf: 6, needsZeroBitRate: true, option: .option("cq"))
         model.rate.qpRange = 0...51

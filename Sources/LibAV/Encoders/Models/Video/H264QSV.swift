@@ -3,6 +3,7 @@ extension EncoderModel {
     static let h264QSV: EncoderModel = {
         var model = EncoderModel("h264_qsv", codec: "h264", .video)
         model.requirement = .device
+        model.debianPackage = .named("intel-media-va-driver")
         model.rate.constantQuality = ConstantQuality(
             maximum: 51, defaultValue: 25, stepsPerHalf: 6, minimum: 1, isWhole: true,
             option: .option("global_quality"))

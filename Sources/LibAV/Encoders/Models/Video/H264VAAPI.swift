@@ -3,6 +3,7 @@ extension EncoderModel {
     static let h264VAAPI: EncoderModel = {
         var model = EncoderModel("h264_vaapi", codec: "h264", .video)
         model.requirement = .deviceFrames("vaapi")
+        model.debianPackage = .named("va-driver-all")
         model.rate.qpRange = 1...52
         model.rate.defaultQP = 23
         model.rate.acceptsMaxBitRate = true

@@ -3,6 +3,7 @@ extension EncoderModel {
     static let hevcNVENC: EncoderModel = {
         var model = EncoderModel("hevc_nvenc", codec: "hevc", .video)
         model.requirement = .device
+        model.debianPackage = .named("libnvidia-encode1")
         model.rate.constantQuality = ConstantQuality(
             maximum: 51, defaultValue: 26, stepsPerHalf: 6, needsZeroBitRate: true, option: .option("cq"))
         model.rate.qpRange = 0...51

@@ -4,6 +4,7 @@ extension EncoderModel {
         var model = EncoderModel("libopenh264", codec: "h264", .video)
         model.aliases = ["openh264"]
         model.library = "libopenh264."
+        model.debianPackage = .unavailable
         model.rate.defaultRate = "the encoder's own"
         model.estimate.bitsPerPixel = 0.1
         model.conformance.profiles = ["constrained_baseline", "main", "high"].map { Profile(name: $0) }
