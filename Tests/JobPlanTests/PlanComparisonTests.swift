@@ -159,6 +159,23 @@ import Testing
         #expect(more.id == "more" && more.destination == "/jobs/out/one.mp4")
     }
 
+    /// A job whose condition no longer holds is skipped, not removed.
+    @Test func skippedJobsAreCompared() throws {
+        let small = Self.one + "\n    when: { video: { width: { max: 100 } } }"
+        let large = Self.one + "\n    when: { video: { width: { min: 100 } } }"
+        let comparison = try PlanComparison(of: plan(large), since: plan(small))
+        let reason = "video track 0: `width` is 64 (required: at least 100)"
+        #expect(comparison.changed.map(\.skip) == [Change(before: nil, now: reason)])
+        #expect(comparison.added.isEmpty && comparison.removed.isEmpty && comparison.now.skipped == 1)
+        let text = PlanComparisonText.render(comparison) { $0 }
+        #expect(text.contains("one of jobs.yaml: changed\n  skipped: \(reason)\n"), "\(text)")
+        let back = try PlanComparison(of: plan(small), since: plan(large))
+        #expect(PlanComparisonText.render(back) { $0 }.contains("  no longer skipped\n"))
+        let markdown = PlanMarkdown.render(try plan(large), reasons: { _ in RunReasons(lines: []) }) { $0 }
+        #expect(markdown.contains("#### Skipped\n") && markdown.contains("is 64 (required"), "\(markdown)")
+        #expect(PlanMarkdown.render(comparison) { $0 }.contains("| skip |"))
+    }
+
     @Test func textListsDifferencesAndTotals() throws {
         let before = try plan(Self.one)
         let now = try plan(Self.one.replacing("crf: 20", with: "crf: 28"), Self.two)

@@ -61,6 +61,9 @@ extension PlanComparison {
         if before.rejected + now.rejected > 0 {
             rows.append(("rejected jobs", "\(before.rejected)", "\(now.rejected)", nil))
         }
+        if before.skipped + now.skipped > 0 {
+            rows.append(("skipped jobs", "\(before.skipped)", "\(now.skipped)", nil))
+        }
         rows.append(("duration", PlanText.time(before.duration), PlanText.time(now.duration), nil))
         rows.append(("size", before.sizeText, now.sizeText, Self.relation(before.size, now.size)))
         return rows
@@ -93,7 +96,8 @@ package enum PlanComparisonText {
         for job in comparison.added { lines += self.lines(of: job, "added", path: path) }
         for job in comparison.changed {
             lines.append("\(job.key.id) of \(job.key.file): changed")
-            if let rejection = job.rejection { lines.append(Self.rejection(rejection)) }
+            if let rejection = job.rejection { lines.append(state("rejected", rejection)) }
+            if let skip = job.skip { lines.append(state("skipped", skip)) }
             lines += job.differences.map { line($0, indent: 2, path: path) }
             for output in job.outputs { lines += self.lines(of: output, path: path) }
         }
@@ -114,6 +118,7 @@ package enum PlanComparisonText {
     ) -> [String] {
         ["\(job.key.id) of \(job.key.file): \(state)"]
             + (job.rejection.map { ["  rejected: \($0)"] } ?? [])
+            + (job.skip.map { ["  skipped: \($0)"] } ?? [])
             + job.outputs.map { "  " + text($0, path: path) }
     }
 
@@ -135,8 +140,8 @@ package enum PlanComparisonText {
         return parts.joined(separator: " ") + (output.extent.isEmpty ? "" : ", \(output.extent)")
     }
 
-    private static func rejection(_ change: PlanComparison.Change<String>) -> String {
-        change.now.map { "  rejected: \($0)" } ?? "  no longer rejected"
+    private static func state(_ name: String, _ change: PlanComparison.Change<String>) -> String {
+        change.now.map { "  \(name): \($0)" } ?? "  no longer \(name)"
     }
 
     private static func line(

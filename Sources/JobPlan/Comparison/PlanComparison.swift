@@ -50,6 +50,8 @@ package struct PlanComparison: Hashable, Sendable {
         package var outputs: [Output]
         /// Message of the first error if the job is rejected; nil for a planned job.
         package var rejection: String?
+        /// The facts because of which the job is skipped; nil for any other job.
+        package var skip: String?
     }
 
     /// The fate of an output of a job that is in both plans.
@@ -67,8 +69,12 @@ package struct PlanComparison: Hashable, Sendable {
         package var outputs: [OutputChange] = []
         /// Errors because of which the job was or is rejected; nil if it is planned in both plans.
         package var rejection: Change<String>?
+        /// Facts because of which the job was or is skipped; nil if it is skipped in neither plan.
+        package var skip: Change<String>?
 
-        var isEmpty: Bool { differences.isEmpty && outputs.isEmpty && rejection == nil }
+        var isEmpty: Bool {
+            differences.isEmpty && outputs.isEmpty && rejection == nil && skip == nil
+        }
     }
 
     /// Totals of a plan.
@@ -76,6 +82,7 @@ package struct PlanComparison: Hashable, Sendable {
         package var jobs = 0
         package var outputs = 0
         package var rejected = 0
+        package var skipped = 0
         /// Duration of all outputs.
         package var duration = MediaTime.zero
         /// Predicted size of the outputs in bytes, of which `outputsWithoutSize` is not part.
@@ -120,17 +127,19 @@ package struct PlanComparison: Hashable, Sendable {
     fileprivate enum Entry {
         case planned(JobPlan)
         case upToDate(BatchPlan.UpToDateJob)
+        case skipped(BatchPlan.Skip)
         case refused(BatchPlan.Refusal)
 
         static func all(of plan: BatchPlan) -> [Entry] {
             plan.jobs.map { .planned($0) } + plan.upToDateJobs.map { .upToDate($0) }
-                + plan.refusals.map { .refused($0) }
+                + plan.skips.map { .skipped($0) } + plan.refusals.map { .refused($0) }
         }
 
         var key: JobKey {
             switch self {
             case .planned(let plan): JobKey(file: plan.file, id: plan.id)
             case .upToDate(let job): JobKey(file: job.file, id: job.id)
+            case .skipped(let skip): JobKey(file: skip.file, id: skip.id)
             case .refused(let refusal): JobKey(file: refusal.file, id: refusal.id)
             }
         }
@@ -142,14 +151,17 @@ package struct PlanComparison: Hashable, Sendable {
             return error?.message ?? "rejected"
         }
 
+        /// The facts because of which a job is skipped; nil for other jobs.
+        var skip: String? { if case .skipped(let skip) = self { skip.reason } else { nil } }
+
         var summary: Job {
             let outputs =
                 switch self {
                 case .planned(let plan): plan.tasks.map { Output($0) }
                 case .upToDate(let job): job.outputs.map { Output(id: $0.id, destination: $0.destination) }
-                case .refused: [Output]()
+                case .skipped, .refused: [Output]()
                 }
-            return Job(key: key, outputs: outputs, rejection: rejection)
+            return Job(key: key, outputs: outputs, rejection: rejection, skip: skip)
         }
     }
 }
@@ -166,9 +178,9 @@ extension PlanComparison.Totals {
     init(_ plan: BatchPlan) {
         self.init()
         let all = plan.jobs.flatMap(\.outputs)
-        jobs = plan.jobs.count + plan.upToDateJobs.count + plan.refusals.count
+        jobs = plan.jobs.count + plan.upToDateJobs.count + plan.skips.count + plan.refusals.count
         outputs = all.count + plan.upToDateJobs.reduce(0) { $0 + $1.outputs.count }
-        rejected = plan.refusals.count
+        (rejected, skipped) = (plan.refusals.count, plan.skips.count)
         for output in all { duration = duration + output.expectedDuration }
         let sizes = all.compactMap(\.expectedSize)
         size = sizes.reduce(0) { $0.adding(upToLimit: $1) }
@@ -186,6 +198,8 @@ extension PlanComparison.JobChange {
         case (.refused, _), (_, .refused):
             let change = PlanComparison.Change(before: before.rejection, now: now.rejection)
             if change.before != change.now { rejection = change }
+            addSkip(of: now, since: before)
+        case (.skipped, _), (_, .skipped): addSkip(of: now, since: before)
         case (.upToDate, _), (_, .upToDate):
             // The plan of an up-to-date job isn't known, only where its outputs are.
             let (old, new) = (before.summary.outputs, now.summary.outputs)
@@ -197,6 +211,11 @@ extension PlanComparison.JobChange {
             }
             outputs += old.filter { was in !new.contains { $0.id == was.id } }.map { .removed($0) }
         }
+    }
+
+    private mutating func addSkip(of now: PlanComparison.Entry, since before: PlanComparison.Entry) {
+        let change = PlanComparison.Change(before: before.skip, now: now.skip)
+        if change.before != change.now { skip = change }
     }
 
     private static func outputs(
@@ -222,6 +241,7 @@ extension PlanComparison.JobChange {
                 ("needs", plan.needs.isEmpty ? nil : plan.needs.joined(separator: ", ")),
                 ("timeout", scheduling.timeout.map { "\($0) s" }), ("retries", "\(scheduling.retries)"),
                 ("priority", "\(scheduling.priority)"), ("threads", scheduling.threads.map { "\($0)" }),
+                ("publish_if", plan.publishIf.map { "smaller by \($0.smallerBy.text)" }),
             ]
         }
         return zip(values(before), values(now)).compactMap { old, new in

@@ -25,10 +25,14 @@ package enum PlanMarkdown {
         let rows = plan.jobs.flatMap(\.tasks).map { task in
             let output = PlanComparison.Output(task)
             let why = reasons(task)
-            let state = why.lines.isEmpty ? "up to date" : why.onlyEvaluates ? "check" : "run"
+            let state =
+                why.declined != nil
+                ? "declined" : why.lines.isEmpty ? "up to date" : why.onlyEvaluates ? "check" : "run"
             return [[code(task.name), state] + cells(output, path: path)]
         }
         text.append(table: ["output", "state", "source", "destination", "expected"], groups: rows)
+        let skips = plan.skips.map { [[code($0.id), code($0.file), code($0.reason)]] }
+        text.append(heading: "Skipped", table: ["job", "file", "reason"], groups: skips)
         let refusals = plan.refusals.map { refusal in
             [[code(refusal.id), code(refusal.file), code(refusal.diagnostics.first?.message ?? "")]]
         }
@@ -69,6 +73,7 @@ package enum PlanMarkdown {
     private static func rows(of job: PlanComparison.Job, path: (String) -> String) -> [[String]] {
         let name = code(job.key.id)
         if let rejection = job.rejection { return [[name, "rejected: \(code(rejection))", "", ""]] }
+        if let skip = job.skip { return [[name, "skipped: \(code(skip))", "", ""]] }
         return limited(job.outputs) { index, output in
             let id = output.id.map { " / \(code($0))" } ?? ""
             return [(index == 0 ? name : "") + id] + cells(output, path: path)
@@ -91,9 +96,9 @@ package enum PlanMarkdown {
                 ])
         }
         var rows: [Row] = []
-        if let rejection = job.rejection {
-            rows.append(
-                Row(cells: ["rejection", rejection.before.map(code) ?? "", rejection.now.map(code) ?? ""]))
+        for (name, change) in [("rejection", job.rejection), ("skip", job.skip)] {
+            guard let change else { continue }
+            rows.append(Row(cells: [name, change.before.map(code) ?? "", change.now.map(code) ?? ""]))
         }
         rows += job.differences.map { row($0, of: nil) }
         for output in job.outputs {
