@@ -1,9 +1,23 @@
 /// An encoder that splits a value into its leaves: each number and text with its path, so that the differences of two
 /// values can be reported. Nil has no leaf; the name of an enumeration's case is a leaf.
 package struct LeafEncoder {
+    /// The path of a leaf, from the outside in.
+    package struct Path: Codable, Hashable, Sendable {
+        /// Names of properties and cases, and indices in lists.
+        package var keys: [String]
+        /// Key that is data, such as that of a tag; nil for none.
+        package var entry: String?
+
+        package init(keys: [String] = [], entry: String? = nil) { (self.keys, self.entry) = (keys, entry) }
+
+        fileprivate func appending(_ key: String) -> Path { Path(keys: keys + [key], entry: entry) }
+    }
+
+    /// A coding key that is data, not the name of a property.
+    package protocol EntryKey: CodingKey {}
+
     package struct Leaf: Equatable, Sendable {
-        /// Path of the leaf: keys, and indices in lists.
-        package var path: [String]
+        package var path: Path
         /// Number, flag, text or case name as text.
         package var value: String
     }
@@ -21,7 +35,7 @@ package struct LeafEncoder {
     /// - Throws: errors of the value's `encode(to:)`.
     package func leaves(of value: some Encodable) throws -> [Leaf] {
         let collector = LeafCollector(userInfo: userInfo, substitute: substitute)
-        try collector.add(value, at: [])
+        try collector.add(value, at: Path())
         return collector.leaves
     }
 }
@@ -39,7 +53,7 @@ private final class LeafCollector {
         self.substitute = substitute
     }
 
-    func add(_ value: some Encodable, at path: [String]) throws {
+    func add(_ value: some Encodable, at path: LeafEncoder.Path) throws {
         switch value {
         case let text as String: note(text, at: path)
         case let number as Int: note("\(number)", at: path)
@@ -51,14 +65,14 @@ private final class LeafCollector {
         }
     }
 
-    func note(_ text: String, at path: [String]) {
+    func note(_ text: String, at path: LeafEncoder.Path) {
         leaves.append(LeafEncoder.Leaf(path: path, value: text))
     }
 }
 
 private struct LeafValue: Encoder {
     let collector: LeafCollector
-    let path: [String]
+    let path: LeafEncoder.Path
 
     var codingPath: [any CodingKey] { [] }
     var userInfo: [CodingUserInfoKey: Any] { collector.userInfo }
@@ -78,14 +92,20 @@ private struct LeafValue: Encoder {
 
 private struct KeyedLeaves<Key: CodingKey>: KeyedEncodingContainerProtocol {
     let collector: LeafCollector
-    let path: [String]
+    let path: LeafEncoder.Path
+    let hasEntries = Key.self is any LeafEncoder.EntryKey.Type
+
+    private func path(of key: Key) -> LeafEncoder.Path {
+        guard hasEntries else { return path.appending(key.stringValue) }
+        return LeafEncoder.Path(keys: path.keys, entry: key.stringValue)
+    }
 
     var codingPath: [any CodingKey] { [] }
 
     mutating func encodeNil(forKey key: Key) {}
 
     mutating func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
-        try collector.add(value, at: path + [key.stringValue])
+        try collector.add(value, at: path(of: key))
     }
 
     mutating func nestedContainer<Nested: CodingKey>(
@@ -93,31 +113,31 @@ private struct KeyedLeaves<Key: CodingKey>: KeyedEncodingContainerProtocol {
     ) -> KeyedEncodingContainer<Nested> {
         // Enumeration cases are encoded this way; a case without values would have no leaf otherwise.
         collector.note(key.stringValue, at: path)
-        return LeafValue(collector: collector, path: path + [key.stringValue]).container(keyedBy: keyType)
+        return LeafValue(collector: collector, path: path(of: key)).container(keyedBy: keyType)
     }
 
     mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
-        ListedLeaves(collector: collector, path: path + [key.stringValue])
+        ListedLeaves(collector: collector, path: path(of: key))
     }
 
-    mutating func superEncoder() -> any Encoder { LeafValue(collector: collector, path: path + ["super"]) }
+    mutating func superEncoder() -> any Encoder { LeafValue(collector: collector, path: path) }
     mutating func superEncoder(forKey key: Key) -> any Encoder {
-        LeafValue(collector: collector, path: path + [key.stringValue])
+        LeafValue(collector: collector, path: path(of: key))
     }
 }
 
 private struct ListedLeaves: UnkeyedEncodingContainer {
     let collector: LeafCollector
-    let path: [String]
+    let path: LeafEncoder.Path
     private(set) var count = 0
 
-    init(collector: LeafCollector, path: [String]) { (self.collector, self.path) = (collector, path) }
+    init(collector: LeafCollector, path: LeafEncoder.Path) { (self.collector, self.path) = (collector, path) }
 
     var codingPath: [any CodingKey] { [] }
 
-    private mutating func next() -> [String] {
+    private mutating func next() -> LeafEncoder.Path {
         defer { count += 1 }
-        return path + ["\(count)"]
+        return path.appending("\(count)")
     }
 
     mutating func encodeNil() { _ = next() }
@@ -139,7 +159,7 @@ private struct ListedLeaves: UnkeyedEncodingContainer {
 
 private struct SingleLeaf: SingleValueEncodingContainer {
     let collector: LeafCollector
-    let path: [String]
+    let path: LeafEncoder.Path
 
     var codingPath: [any CodingKey] { [] }
 

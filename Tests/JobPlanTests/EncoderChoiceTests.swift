@@ -77,7 +77,8 @@ private struct ProberWithoutDevices: SourceProber {
         #expect(changed.relation(to: digest.value) == .other)
         let lines = changed.changes(since: digest)
         #expect(lines.contains { $0.contains("libaom-av1") && $0.contains("libsvtav1") }, "\(lines)")
-        #expect(changed.parts.contains { $0.key == "encoder libaom-av1" && $0.value.hasPrefix("libaom.so") })
+        #expect(
+            changed.parts.contains { $0.name == .encoder("libaom-av1") && $0.value.hasPrefix("libaom.so") })
     }
 
     /// The dry open reports an encoder that can't be opened once, at the key `encoder`, as an error of the environment.

@@ -58,6 +58,10 @@ import Testing
         #expect(throws: DecodingError.self) { try JSONDecoder().decode(OutputPlan.self, from: data) }
     }
 
+    private static func name(_ path: LeafEncoder.Path) -> String {
+        path.keys.joined(separator: ".") + (path.entry.map { " \($0)" } ?? "")
+    }
+
     /// The names of all values that a digest is computed from. They follow from the names of properties: renaming one
     /// would create all outputs again. A renamed property keeps its name in the digest by a coding key.
     @Test func namesInDigestsAreUnchanged() throws {
@@ -67,7 +71,7 @@ import Testing
         for task in tasks {
             for content in [nil, "c"] {
                 let digest = try PlanDigest(task, content: content, programs: [])
-                names.formUnion((digest.details ?? []).map(\.key))
+                names.formUnion(try #require(digest.details).map { Self.name($0.name.path) })
             }
         }
         let text = names.sorted().joined(separator: "\n") + "\n"

@@ -1,3 +1,4 @@
+import BinaryCoding
 import Diagnostics
 import Foundation
 import JobSpec
@@ -98,16 +99,22 @@ import Testing
     }
 
     /// The names of values in digests of earlier versions differ; they aren't reported as changes.
-    @Test func detailsOfAnEarlierLayout_areNotCompared() throws {
+    @Test(arguments: [nil, 2]) func namesOfAnEarlierLayout_areNotCompared(_ layout: Int?) throws {
         let now = try PlanDigest(Self.task())
         var stored = try #require(
             JSONSerialization.jsonObject(with: JSONEncoder().encode(now)) as? [String: Any])
-        stored["layout"] = nil
+        stored["layout"] = layout
+        stored["parts"] = [["key": "container", "value": "mov"]]
         stored["details"] = [["key": "source job path", "value": "/x/a.mp4"]]
         var before = try JSONDecoder().decode(
             PlanDigest.self, from: JSONSerialization.data(withJSONObject: stored))
         before.value.recipe = "another"
         #expect(now.changes(since: before) == ["the output was created by an earlier version of Tandem"])
+    }
+
+    @Test func digestsAreDecodedAsEncoded() throws {
+        let digest = try PlanDigest(Self.task())
+        #expect(try JSONDecoder().decode(PlanDigest.self, from: JSONEncoder().encode(digest)) == digest)
     }
 
     @Test(arguments: ["", "ab", "ab~", "ab+c", "ab~+c"]) func recordedValuesKeepTheirText(_ text: String) {
@@ -127,40 +134,77 @@ import Testing
 }
 
 /// Names of the values of a digest, by which changes that follow from others are recognized.
-@Suite struct PartNameTests {
+@Suite struct RecipeNameTests {
+    /// Returns the names of the values of plans that belong to a subject, for the user.
+    private func names(of subject: RecipeName.Subject) throws -> Set<String> {
+        let tasks = try RecipeTests.jobs.flatMap(RecipeTests.tasks)
+        let values = try tasks.flatMap { try #require(PlanDigest($0, programs: []).details) }
+        return Set(values.map(\.name).filter { $0.subject == subject }.map(\.description))
+    }
+
     @Test(
         arguments: [
-            ("source time", ["identifiesSource", "describesSource"]),
-            ("track 0 source width", ["describesSource", "track 0"]), ("range", ["range"]),
-            ("range end", ["bound"]), ("track 12", ["track 12"]),
-            ("track 1 encoder bit rate", ["track 1", "setting of track 1"]),
-            ("track 10 encoder width", ["track 10"]), ("track 1 encoder", ["track 1"]),
-            ("track 0 two passes", ["track 0"]), ("container", []),
-            ("resource", []), ("tag track", []),
-        ] as [(String, [String])])
-    func namesStateWhatTheyDescribe(_ text: String, _ expected: [String]) {
-        let name = PartName(text)
-        var found: [String] = []
-        if name.identifiesSource { found.append("identifiesSource") }
-        if name.describesSource { found.append("describesSource") }
-        if name.isRange { found.append("range") }
-        if name.isBoundOfRange { found.append("bound") }
-        if let track = name.track { found.append(track.text) }
-        if name.isSetting(of: PartName("track 1")) { found.append("setting of track 1") }
-        #expect(found == expected)
+            (.source, "source path", "source description duration"),
+            (.range, "range start", "range duration"),
+            (.cover, "cover image width", "cover image digest"),
+            (.track(0, .source), "track 0 source width", "track 0 source codec"),
+            (.track(0, .setting), "track 0 encoder width", "track 0 video fit"),
+            (.track(1, .setting), "track 1 encoder sample rate", "track 1 audio sample rate"),
+            (.track(0, .other), "track 0 codec", "track 0 two passes"),
+            (
+                .rendition(.source), "package renditions 0 track 0 source width",
+                "package renditions 1 track 0 source codec"
+            ),
+            (
+                .rendition(.setting), "package renditions 0 track 0 encoder width",
+                "package renditions 1 track 0 audio sample rate"
+            ),
+            (.other, "container", "metadata title"),
+        ] as [(RecipeName.Subject, String, String)])
+    func namesStateTheirSubject(_ subject: RecipeName.Subject, _ one: String, _ other: String) throws {
+        let names = try names(of: subject)
+        #expect(names.contains(one) && names.contains(other), "\(names.sorted())")
+    }
+
+    /// Options and tags are named by their keys; a key that looks like a property is kept.
+    @Test func entriesHaveTheirKeysAsNames() throws {
+        var task = try PlanDigestTests.task()
+        task.output.media?.metadata = [
+            MetadataEntry(key: "encode", value: "E"), MetadataEntry(key: "artist", value: "A"),
+            MetadataEntry(key: "artist", value: "B"),
+        ]
+        let details = try #require(PlanDigest(task, programs: []).details)
+        let tags = details.filter { $0.name.description.hasPrefix("metadata") }
+        #expect(
+            Set(tags.map { "\($0.name): \($0.value)" }) == [
+                "metadata encode: E", "metadata 0 artist: A", "metadata 1 artist: B",
+            ])
+        task.output.media?.metadata.swapAt(0, 1)
+        #expect(try PlanDigest(task, programs: []).details == details)
+    }
+
+    /// Values with other boundaries between names and texts have other lines.
+    @Test func linesOfDifferentValuesDiffer() {
+        let values = [("a", "b = 1:c"), ("a = 1:b", "c"), ("a", "b"), ("", "b")].map { entry, value in
+            RecipeValue(name: RecipeName(path: LeafEncoder.Path(keys: ["k"], entry: entry)), value: value)
+        }
+        #expect(Set(values.map(\.line)).count == values.count)
     }
 
     /// A changed setting is one line, although the encoder's configuration changes with it.
     @Test func changesThatFollowFromOthersAreOmitted() throws {
-        let digest = { (key: String, width: String) in
+        let digest = { (size: String, width: String) in
             var digest = try PlanDigest(PlanDigestTests.task(), programs: [])
-            digest.parts = [MetadataEntry(key: "track 0 size", value: key)]
+            func detail(_ track: String, _ part: String, _ value: String) -> RecipeValue {
+                let keys = ["output", "tracks", track, "action", "encode", "_0", part, "width"]
+                return RecipeValue(name: RecipeName(path: LeafEncoder.Path(keys: keys)), value: value)
+            }
+            digest.parts = [PlanPart(.setting(.index(0), key: "size"), size)]
             digest.details = [
-                MetadataEntry(key: "track 0 video width", value: width),
-                MetadataEntry(key: "track 0 encoder width", value: width),
-                MetadataEntry(key: "track 1 encoder width", value: "w" + width),
+                detail("0", "video", width), detail("0", "encoder", width),
+                detail("1", "encoder", "w" + width),
             ]
-            digest.value = DigestValue(key + width)
+            digest.value = DigestValue(size + width)
             return digest
         }
         let changes = try digest("b", "2").changes(since: digest("a", "1"))

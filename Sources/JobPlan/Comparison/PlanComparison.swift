@@ -271,8 +271,10 @@ extension PlanComparison.JobChange {
             try PlanDigest(before, content: "", programs: []), try PlanDigest(now, content: "", programs: [])
         )
         let source = (before.input.sourceName, now.input.sourceName)
-        found += current.valueChanges(since: earlier).all.filter { $0.from != source.0 || $0.to != source.1 }
-            .map { .value(name: $0.name.text, Change(before: $0.from, now: $0.to)) }
+        let changes = current.valueChanges(since: earlier)
+        found += (changes.parts.all + changes.values.all).filter {
+            $0.change.from != source.0 || $0.change.to != source.1
+        }.map { .value(name: $0.name, Change(before: $0.change.from, now: $0.change.to)) }
         if before.input.damagePolicy != now.input.damagePolicy {
             let (old, new) = (before.input.damagePolicy.rawValue, now.input.damagePolicy.rawValue)
             found.append(.value(name: "on_damage", Change(before: old, now: new)))

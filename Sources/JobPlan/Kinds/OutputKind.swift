@@ -1,5 +1,4 @@
 package import JobSpec
-package import LibAV
 package import Publishing
 
 /// The kind of an output, with the part of its plan that depends on the kind.
@@ -104,7 +103,7 @@ package protocol KindPlan: Hashable, Sendable {
     func cost(of output: OutputPlan, duration: Double) -> OutputCost
 
     /// Texts that describe the main values, for messages about changes.
-    var changeDescriptions: [MetadataEntry] { get }
+    var changeDescriptions: [PlanPart] { get }
 
     /// Title of the line of a text plan that describes the output, such as `container`.
     var title: String { get }
@@ -129,7 +128,7 @@ extension KindPlan {
     package var stills: [ImagesPlan.Still] { [] }
     package var isWrittenBySession: Bool { false }
     package var writtenOutputs: [OutputPlan]? { nil }
-    package var changeDescriptions: [MetadataEntry] { [] }
+    package var changeDescriptions: [PlanPart] { [] }
     package var title: String { "format" }
     package func linesBeforeTracks(of output: OutputPlan) -> [String] { [] }
     package func linesAfterTracks(of output: OutputPlan) -> [String] { [] }

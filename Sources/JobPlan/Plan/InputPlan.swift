@@ -73,6 +73,15 @@ package struct InputPlan: Codable, Hashable, Sendable {
 }
 
 extension InputPlan {
+    /// Returns what the value at a path in the encoded form belongs to.
+    static func subject(of path: ArraySlice<String>) -> RecipeName.Subject {
+        switch path.first.flatMap(CodingKeys.init(stringValue:)) {
+        case .source, .sourceDescription: .source
+        case .range, .joinedRanges: .range
+        case .awaited, .timing, .requestedRange, .damagePolicy, .rangeLocation, .cut, nil: .other
+        }
+    }
+
     /// Creates the input of a job whose extent is planned.
     init(job: JobSpec, _ input: ResolvedInput, _ extent: PlannedExtent) {
         self.init(

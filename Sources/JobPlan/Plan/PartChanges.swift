@@ -1,46 +1,52 @@
-internal import LibAV
+/// A value with a name that identifies it among others.
+protocol NamedValue {
+    associatedtype Name: Hashable, CustomStringConvertible
+    var name: Name { get }
+    var value: String { get }
+}
 
 /// The differences between two lists of named values.
-struct PartChanges {
-    private struct Change: Hashable {
-        var from: String?
-        var to: String?
-    }
-    private var changes: [(name: PartName, change: Change)] = []
+struct PartChanges<Name: Hashable & CustomStringConvertible> {
+    private var changes: [(name: Name, change: ValueChange)] = []
 
-    init(from before: [MetadataEntry], to after: [MetadataEntry]) {
-        let was = Dictionary(before.map { ($0.key, $0.value) }, uniquingKeysWith: { a, _ in a })
-        let now = Dictionary(after.map { ($0.key, $0.value) }, uniquingKeysWith: { a, _ in a })
-        for part in after where was[part.key] != part.value {
-            changes.append((PartName(part.key), Change(from: was[part.key], to: part.value)))
+    init<Part: NamedValue>(from before: [Part], to after: [Part]) where Part.Name == Name {
+        let was = Dictionary(before.map { ($0.name, $0.value) }, uniquingKeysWith: { a, _ in a })
+        let now = Dictionary(after.map { ($0.name, $0.value) }, uniquingKeysWith: { a, _ in a })
+        for part in after where was[part.name] != part.value {
+            changes.append((part.name, ValueChange(from: was[part.name], to: part.value)))
         }
-        for part in before where now[part.key] == nil {
-            changes.append((PartName(part.key), Change(from: part.value, to: nil)))
+        for part in before where now[part.name] == nil {
+            changes.append((part.name, ValueChange(from: part.value, to: nil)))
         }
     }
 
-    var isEmpty: Bool { changes.isEmpty }
-    var names: [PartName] { changes.map(\.name) }
-    /// The changed values with their names; nil for a value that was added or removed.
-    var all: [(name: PartName, from: String?, to: String?)] {
-        changes.map { ($0.name, $0.change.from, $0.change.to) }
-    }
+    /// The changed values with their names in words.
+    var all: [(name: String, change: ValueChange)] { changes.map { ("\($0.name)", $0.change) } }
+    var names: [Name] { changes.map(\.name) }
+    var values: Set<ValueChange> { Set(changes.map(\.change)) }
 
-    /// Adds changes that aren't included yet. The same change under another name counts as included.
-    mutating func add(_ other: PartChanges, where isWanted: (_ name: PartName) -> Bool) {
-        let known = Set(changes.map(\.change))
-        changes += other.changes.filter { !known.contains($0.change) && isWanted($0.name) }
+    /// Returns the changes whose names satisfy a predicate, without those of the given values.
+    func filter(without values: Set<ValueChange>, where isWanted: (_ name: Name) -> Bool) -> PartChanges {
+        var copy = self
+        copy.changes = changes.filter { !values.contains($0.change) && isWanted($0.name) }
+        return copy
     }
 
     /// Descriptions of the changes, a line each.
-    var lines: [String] {
-        changes.map { name, change in
-            switch (change.from, change.to) {
-            case (let from?, let to?): "\(name.text): \(from) → \(to)"
-            case (nil, let to?): "\(name.text): added \(to)"
-            case (let from?, nil): "\(name.text): removed \(from)"
-            case (nil, nil): name.text
-            }
+    var lines: [String] { changes.map { "\($0.name): \($0.change.text)" } }
+}
+
+/// The change of a value; nil stands for no value.
+struct ValueChange: Hashable {
+    var from: String?
+    var to: String?
+
+    fileprivate var text: String {
+        switch (from, to) {
+        case (let from?, let to?): "\(from) → \(to)"
+        case (nil, let to?): "added \(to)"
+        case (let from?, nil): "removed \(from)"
+        case (nil, nil): "unchanged"
         }
     }
 }

@@ -12,20 +12,21 @@ internal import FileSystem
 /// because they don't change the output, and an existing output can be evaluated. The handling of damaged data is not
 /// included either, because it matters only if data was damaged.
 package struct PlanDigest: Codable, Hashable, Sendable {
-    /// Versions of the program and the libraries, and the main values, a line each, for descriptions of changes.
-    package var parts: [MetadataEntry]
-    /// The recipe of the output, a line for each value; nil in digests of an early version.
-    package var details: [MetadataEntry]?
+    /// Versions of the program and the libraries, and the main values in words, for messages about changes; empty in
+    /// digests of another layout.
+    package var parts: [PlanPart]
+    /// All values of the recipe; nil in digests of another layout.
+    package var details: [RecipeValue]?
     /// The expectations, a line each.
     package var expected: [String]?
     /// The digest of versions, details and expectations.
     package var value: DigestValue
     private var skipsDamage: Bool?
-    /// Version of the names in `details`; nil in digests from before there was one.
+    /// Version of the names in `parts` and `details`; nil in digests from before there was one.
     private var layout: Int? = Self.layout
 
-    /// Current version of the names in `details`. Names of different versions can't be compared.
-    private static let layout = 2
+    /// Current version of the names in `parts` and `details`. Names of different versions can't be compared.
+    private static let layout = 3
 
     /// The relation of an existing output to a plan.
     package enum Relation: Sendable {
@@ -44,17 +45,19 @@ package struct PlanDigest: Codable, Hashable, Sendable {
     {
         let identification = SourceIdentification(
             content: content, keepsTimes: task.output.media?.keepsFileTimes == true)
-        let programs = programs + EncoderLibraries.used(by: task.output)
-        let details = try PlanDetails.of(task, by: identification)
-        parts = programs + Self.descriptions(of: task, by: identification)
+        let libraries = EncoderLibraries.used(by: task.output)
+        let details = try RecipeValue.all(of: task, by: identification)
+        parts =
+            programs.map { PlanPart(.program($0.key), $0.value) }
+            + libraries.map { PlanPart(.encoder($0.key), $0.value) }
+            + Self.descriptions(of: task, by: identification)
         self.details = details
-        let checks = try task.output.allExpectations.map {
-            "\($0.check.text) \(try PlanDetails.line(of: $0.check))"
-        }
+        let checks = try task.output.allExpectations.map { try RecipeValue.lines(of: $0.check) }
         expected = task.output.allExpectations.map(\.check.text)
         skipsDamage = task.input.damagePolicy == .skip
         var hasher = SHA256Hasher()
-        for line in programs + details { hasher.update("\(line.key)\0\(line.value)\n") }
+        for program in programs + libraries { hasher.update("\(program.key)\0\(program.value)\n") }
+        for detail in details { hasher.update(detail.line) }
         value = DigestValue(
             recipe: hasher.finish(),
             expectations: checks.isEmpty ? nil : ContentDigest.of(checks.joined(separator: "\n").utf8))
@@ -83,8 +86,11 @@ package struct PlanDigest: Codable, Hashable, Sendable {
                 ? ["damaged data was skipped, and `on_damage: skip` was removed"]
                 : expectationChanges(since: before)
         }
-        let changes = valueChanges(since: before).lines
-        let lines = changes + (isComparable(with: before) ? expectationChanges(since: before) : [])
+        guard isComparable(with: before) else {
+            return ["the output was created by an earlier version of Tandem"]
+        }
+        let changes = valueChanges(since: before)
+        let lines = changes.parts.lines + changes.values.lines + expectationChanges(since: before)
         // An earlier version computed the digest of the same values in another way.
         return lines.isEmpty ? ["the output was created by an earlier version of Tandem"] : lines
     }
@@ -94,20 +100,28 @@ package struct PlanDigest: Codable, Hashable, Sendable {
         before.details != nil && details != nil && before.layout == layout
     }
 
-    /// Returns the values of the recipe that changed since an earlier digest. Changes that follow from others are omitted.
-    func valueChanges(since before: PlanDigest) -> PartChanges {
-        var listed = PartChanges(from: before.parts, to: parts)
-        guard isComparable(with: before) else { return listed }
-        let isSource = listed.names.contains(where: \.identifiesSource)
-        let tracks = listed.names.compactMap(\.track)
-        let isRange = listed.names.contains(where: \.isRange)
-        let isCover = listed.names.contains(where: \.isCover)
-        listed.add(PartChanges(from: before.details ?? [], to: details ?? [])) { name in
-            if isRange && name.isBoundOfRange || isCover && name.isOfCover { return false }
-            if isSource, name.describesSource { return false }
-            return !tracks.contains { name.isSetting(of: $0) }
+    /// Returns the main values and the values of the recipe that changed since an earlier digest with the same layout.
+    /// Changes that follow from others are omitted.
+    func valueChanges(
+        since before: PlanDigest
+    ) -> (parts: PartChanges<PlanPart.Name>, values: PartChanges<RecipeName>) {
+        let described = PartChanges(from: before.parts, to: parts)
+        let values = PartChanges(from: before.details ?? [], to: details ?? [])
+        return (
+            described,
+            values.filter(without: described.values) { !Self.follows($0.subject, from: described.names) }
+        )
+    }
+
+    /// Returns whether a change of a value follows from changes of parts.
+    private static func follows(_ subject: RecipeName.Subject, from parts: [PlanPart.Name]) -> Bool {
+        switch subject {
+        case .source, .track(_, .source), .rendition(.source): parts.contains(where: \.identifiesSource)
+        case .range: parts.contains(.range)
+        case .cover: parts.contains(.cover)
+        case .track(let index, .setting): parts.contains { $0.track == index }
+        case .track(_, .other), .rendition(.setting), .rendition(.other), .other: false
         }
-        return listed
     }
 
     /// Returns the expectations that are new or were removed since an earlier digest, a line each.
@@ -125,59 +139,59 @@ package struct PlanDigest: Codable, Hashable, Sendable {
     /// describe, not on these texts.
     private static func descriptions(
         of task: OutputTask, by identification: SourceIdentification
-    ) -> [MetadataEntry] {
+    ) -> [PlanPart] {
         descriptions(of: task.input.source, by: identification) + descriptions(of: task.input, task.output)
             + task.output.kind.plan.changeDescriptions
     }
 
     private static func descriptions(
         of source: InputPlan.Source, by identification: SourceIdentification
-    ) -> [MetadataEntry] {
+    ) -> [PlanPart] {
         let content = identification.content
-        func part(_ key: String, _ value: String) -> MetadataEntry { MetadataEntry(key: key, value: value) }
+        func part(_ property: PlanPart.SourceProperty, _ value: String) -> PlanPart {
+            PlanPart(.source(property), value)
+        }
         switch source {
         case .file(let path, let identity):
-            let (size, time) = (part("source size", "\(identity.size)"), part("source time", identity.time))
+            let (size, time) = (part(.size, "\(identity.size)"), part(.time, identity.time))
             guard let content else {
-                return [part("source", path), size, time, part("source inode", "\(identity.inode)")]
+                return [part(.name, path), size, time, part(.inode, "\(identity.inode)")]
             }
-            return [size, part("source content", content)] + (identification.keepsTimes ? [time] : [])
-        case .pattern(let pattern): return [part("source", "test signal \(pattern.name)")]
+            return [size, part(.content, content)] + (identification.keepsTimes ? [time] : [])
+        case .pattern(let pattern): return [part(.name, "test signal \(pattern.name)")]
         case .images(let sequence, let identity):
             return [
-                part("source", content == nil ? sequence.path : "images"),
-                part("source images", "\(sequence.files.count)"),
-                part("source files", content ?? identity),
+                part(.name, content == nil ? sequence.path : "images"),
+                part(.images, "\(sequence.files.count)"),
+                part(.files, content ?? identity),
             ]
         case .composition(let composition, let identities):
-            return [part("source", "composition")]
+            return [part(.name, "composition")]
                 + composition.descriptions(identities: content == nil ? identities : nil)
-                + (content.map { [part("source files", $0)] } ?? [])
-        case .job(let id, _): return [part("source", "job \(id)")]
+                + (content.map { [part(.files, $0)] } ?? [])
+        case .job(let id, _): return [part(.name, "job \(id)")]
         }
     }
 
     /// Returns texts that describe the range and the tracks, such as `track 0 crf`.
-    private static func descriptions(of input: InputPlan, _ plan: OutputPlan) -> [MetadataEntry] {
+    private static func descriptions(of input: InputPlan, _ plan: OutputPlan) -> [PlanPart] {
         let ranges = input.extent.ranges.map { "\($0.start) s to \($0.end) s" }
         var parts = [
-            MetadataEntry(key: "container", value: plan.container),
-            MetadataEntry(key: "range", value: ranges.isEmpty ? "all" : ranges.joined(separator: ", ")),
+            PlanPart(.container, plan.container),
+            PlanPart(.range, ranges.isEmpty ? "all" : ranges.joined(separator: ", ")),
         ]
         for (name, track) in namedTracks(of: plan) {
+            let source = track.source.index
             switch track.action {
-            case .copy: parts.append(MetadataEntry(key: name, value: "copied from \(track.source.index)"))
-            case .smartCut:
-                parts.append(MetadataEntry(key: name, value: "cut smartly from \(track.source.index)"))
-            case .subtitle(let codec): parts.append(MetadataEntry(key: name, value: "as \(codec)"))
+            case .copy: parts.append(PlanPart(.track(name), "copied from \(source)"))
+            case .smartCut: parts.append(PlanPart(.track(name), "cut smartly from \(source)"))
+            case .subtitle(let codec): parts.append(PlanPart(.track(name), "as \(codec)"))
             case .read(let decodes):
-                let how = decodes ? "decoded" : "packets read"
-                parts.append(MetadataEntry(key: name, value: "\(track.source.index), \(how)"))
+                parts.append(PlanPart(.track(name), "\(source), \(decodes ? "decoded" : "packets read")"))
             case .encode(let encoding):
-                parts.append(
-                    MetadataEntry(key: name, value: "\(encoding.encoder.encoder) from \(track.source.index)"))
+                parts.append(PlanPart(.track(name), "\(encoding.encoder.encoder) from \(source)"))
                 for setting in encoding.settings {
-                    parts.append(MetadataEntry(key: "\(name) \(setting.key)", value: setting.value))
+                    parts.append(PlanPart(.setting(name, key: setting.key), setting.value))
                 }
             }
         }
@@ -185,11 +199,25 @@ package struct PlanDigest: Codable, Hashable, Sendable {
     }
 
     /// Returns the tracks of an output with their names in digests.
-    private static func namedTracks(of plan: OutputPlan) -> [(name: String, track: TrackPlan)] {
+    private static func namedTracks(of plan: OutputPlan) -> [(name: PlanPart.Track, track: TrackPlan)] {
         guard let outputs = plan.kind.plan.writtenOutputs else {
-            return plan.tracks.enumerated().map { ("track \($0)", $1) }
+            return plan.tracks.enumerated().map { (.index($0), $1) }
         }
-        return outputs.flatMap { output in output.tracks.map { ("rendition \(output.id ?? "")", $0) } }
+        return outputs.flatMap { output in output.tracks.map { (.rendition(output.id ?? ""), $0) } }
+    }
+}
+
+extension PlanDigest {
+    /// Decodes a recorded digest (`Decodable`). The names of another layout are omitted.
+    package init(from decoder: any Decoder) throws {
+        let values = try decoder.container(keyedBy: CodingKeys.self)
+        layout = try values.decodeIfPresent(Int.self, forKey: .layout)
+        let isCurrent = layout == Self.layout
+        parts = isCurrent ? try values.decode([PlanPart].self, forKey: .parts) : []
+        details = isCurrent ? try values.decodeIfPresent([RecipeValue].self, forKey: .details) : nil
+        expected = try values.decodeIfPresent([String].self, forKey: .expected)
+        value = try values.decode(DigestValue.self, forKey: .value)
+        skipsDamage = try values.decodeIfPresent(Bool.self, forKey: .skipsDamage)
     }
 }
 
@@ -198,7 +226,7 @@ package enum EncoderLibraries {
     /// File names of all shared libraries of this process.
     package static let loaded: [String] = LoadedLibraries.names
 
-    /// Returns the libraries of an output's encoders by their file names, such as `libx264.so.164`.
+    /// Returns the names of an output's encoders with the files of their libraries, such as `libx264.so.164`.
     package static func used(by plan: OutputPlan) -> [MetadataEntry] {
         let names = Set(
             plan.allTracks.compactMap { track -> String? in
@@ -209,7 +237,7 @@ package enum EncoderLibraries {
             guard let stem = EncoderModel.named(name)?.library ?? (name.hasPrefix("lib") ? name : nil),
                 let file = loaded.first(where: { $0.lowercased().hasPrefix(stem.lowercased()) })
             else { return nil }
-            return MetadataEntry(key: "encoder \(name)", value: file)
+            return MetadataEntry(key: name, value: file)
         }
     }
 }

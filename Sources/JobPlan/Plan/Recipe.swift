@@ -1,3 +1,4 @@
+internal import BinaryCoding
 internal import FileSystem
 internal import LibAV
 internal import Media
@@ -94,4 +95,40 @@ extension TrackDescription: RecipeConvertible {
         track.profile = nil
         return track
     }
+}
+
+extension MediaTime: RecipeConvertible {
+    /// The time in seconds, as text for messages about changes: `1/25 s`, `2 s`.
+    func recipe(by identification: SourceIdentification) -> any Encodable {
+        timescale == 1 ? "\(value) s" : "\(value)/\(timescale) s"
+    }
+}
+
+/// A list of tags or options. Its entries are identified by their keys, and their order has no meaning.
+extension [MetadataEntry]: RecipeConvertible {
+    private struct Recipe: Encodable {
+        var entries: [MetadataEntry]
+
+        private struct Key: LeafEncoder.EntryKey {
+            var stringValue: String
+            var intValue: Int? { nil }
+            init(stringValue: String) { self.stringValue = stringValue }
+            init?(intValue: Int) { nil }
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Key.self)
+            for (key, entries) in Dictionary(grouping: entries, by: \.key) {
+                let (key, values) = (Key(stringValue: key), entries.map(\.value))
+                // A key may occur several times.
+                if values.count == 1 {
+                    try container.encode(values[0], forKey: key)
+                } else {
+                    try container.encode(values, forKey: key)
+                }
+            }
+        }
+    }
+
+    func recipe(by identification: SourceIdentification) -> any Encodable { Recipe(entries: self) }
 }

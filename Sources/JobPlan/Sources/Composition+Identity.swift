@@ -46,7 +46,7 @@ extension Composition {
 
     /// Returns the contents of the composition, a line for each clip, so that changes can be reported by clip.
     /// `identities` contains the identity of each source; nil if sources are identified by content.
-    func descriptions(identities: [String]?) -> [MetadataEntry] {
+    func descriptions(identities: [String]?) -> [PlanPart] {
         func name(_ source: Int) -> String {
             identities == nil || !sources.indices.contains(source) ? "source \(source)" : sources[source].name
         }
@@ -56,9 +56,9 @@ extension Composition {
             return
                 "\(name) track \(placement.track), \(from.start) s to \(from.end) s at \(at.start) s to \(at.end) s"
         }
-        var parts: [MetadataEntry] = []
+        var parts: [PlanPart] = []
         for (index, clip) in clips.enumerated() {
-            parts.append(MetadataEntry(key: "clip \(index)", value: described(clip.placement)))
+            parts.append(PlanPart(.clip(index), described(clip.placement)))
         }
         for (index, layer) in layers.enumerated() {
             let what =
@@ -70,21 +70,19 @@ extension Composition {
                     "subtitles of \(name(cues.source)) track \(cues.track)"
                 }
             parts.append(
-                MetadataEntry(
-                    key: "layer \(index)",
-                    value: "\(what), \(layer.timeRange.start) s to \(layer.timeRange.end) s"))
+                PlanPart(.layer(index), "\(what), \(layer.timeRange.start) s to \(layer.timeRange.end) s"))
         }
         for (index, clip) in audio.enumerated() {
-            parts.append(MetadataEntry(key: "audio \(index)", value: described(clip.placement)))
+            parts.append(PlanPart(.audio(index), described(clip.placement)))
         }
         for (index, track) in subtitles.enumerated() {
-            for clip in track.clips {
-                parts.append(MetadataEntry(key: "subtitles \(index)", value: described(clip)))
+            for (number, clip) in track.clips.enumerated() {
+                parts.append(PlanPart(.subtitles(index, clip: number), described(clip)))
             }
         }
         for (index, (source, identity)) in zip(sources, identities ?? []).enumerated()
         where !identity.isEmpty {
-            parts.append(MetadataEntry(key: "source \(index) \(source.name)", value: identity))
+            parts.append(PlanPart(.file(index, name: source.name), identity))
         }
         return parts
     }

@@ -1,7 +1,6 @@
 internal import ExactStrings
 internal import JobSpec
 package import Diagnostics
-package import LibAV
 package import Media
 
 /// The still images of an output.
@@ -89,9 +88,9 @@ extension ImagesPlan: KindPlan {
             memory: frame.area * cells * 12 + frame.sourceArea * 24, work: Double(stills.count) * 0.05)
     }
 
-    package var changeDescriptions: [MetadataEntry] {
+    package var changeDescriptions: [PlanPart] {
         let times = stills.map { "\($0.time)" }
-        return [MetadataEntry(key: "images", value: times.joined(separator: ", ") + " s")]
+        return [PlanPart(.images, times.joined(separator: ", ") + " s")]
     }
 }
 

@@ -62,9 +62,9 @@ extension MediaPlan: KindPlan {
             work: duration * rate * Double(area + sourceArea / 4) / 20e6 * (encoding.hasTwoPasses ? 1.6 : 1))
     }
 
-    package var changeDescriptions: [MetadataEntry] {
-        metadata.sorted { $0.key < $1.key }.map { MetadataEntry(key: "tag \($0.key)", value: $0.value) }
-            + (cover.map { [MetadataEntry(key: "cover", value: $0.changeDescription)] } ?? [])
+    package var changeDescriptions: [PlanPart] {
+        metadata.sorted { $0.key < $1.key }.map { PlanPart(.tag($0.key), $0.value) }
+            + (cover.map { [PlanPart(.cover, $0.changeDescription)] } ?? [])
     }
 
     package var title: String { "container" }

@@ -53,6 +53,24 @@ extension PackagePlan.Rendition: RecipeConvertible {
     }
 }
 
+extension PackagePlan {
+    /// Returns what the value at a path in the encoded form belongs to.
+    static func subject(of path: ArraySlice<String>) -> RecipeName.Subject {
+        // The first two components are the list and the rendition's index.
+        guard path.first.flatMap(CodingKeys.init(stringValue:)) == .renditions else { return .other }
+        return Rendition.subject(of: path.dropFirst(2))
+    }
+}
+
+extension PackagePlan.Rendition {
+    fileprivate static func subject(of path: ArraySlice<String>) -> RecipeName.Subject {
+        guard path.first.flatMap(CodingKeys.init(stringValue:)) == .output,
+            case .track(_, let part) = OutputPlan.subject(of: path.dropFirst())
+        else { return .other }
+        return .rendition(part)
+    }
+}
+
 extension PackagePlan: KindPlan {
     package func isConsistent(with output: OutputPlan) -> Bool {
         let ids = renditions.compactMap(\.output.id)

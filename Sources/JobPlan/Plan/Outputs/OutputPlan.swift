@@ -118,6 +118,19 @@ extension OutputPlan: Codable {
 }
 
 extension OutputPlan {
+    /// Returns what the value at a path in the encoded form belongs to.
+    static func subject(of path: ArraySlice<String>) -> RecipeName.Subject {
+        let rest = path.dropFirst()
+        switch path.first.flatMap(CodingKeys.init(stringValue:)) {
+        case .tracks:
+            return rest.first.flatMap { Int($0) }.map { .track($0, TrackPlan.part(of: rest.dropFirst())) }
+                ?? .other
+        case .cover: return .cover
+        case .package: return PackagePlan.subject(of: rest)
+        default: return .other
+        }
+    }
+
     /// Timecode of the output's first frame.
     package var timecode: String? {
         tracks.first { $0.source.mediaType == .video }?.metadata.first { $0.key == "timecode" }?.value

@@ -16,6 +16,15 @@ package struct OutputTask: Codable, Hashable, Sendable {
         case job, file, input, output
     }
 
+    /// Returns what the value at a path in the encoded form belongs to.
+    static func subject(of path: ArraySlice<String>) -> RecipeName.Subject {
+        switch path.first.flatMap(CodingKeys.init(stringValue:)) {
+        case .input: InputPlan.subject(of: path.dropFirst())
+        case .output: OutputPlan.subject(of: path.dropFirst())
+        case .job, .file, nil: .other
+        }
+    }
+
     /// Name in messages, reports and the state; see `OutputName`.
     package var name: String { OutputName(job: job, output: output.id, part: part).description }
 

@@ -125,7 +125,33 @@ package struct TrackPlan: Codable, Hashable, Sendable {
     @Annotation package var deviation: String?
 }
 
+extension TrackPlan.Action {
+    fileprivate static func part(of path: ArraySlice<String>) -> RecipeName.TrackPart {
+        guard path.first.flatMap(CodingKeys.init(stringValue:)) == .encode else { return .other }
+        // The second component is the label of the case's value.
+        return TrackPlan.Encoding.part(of: path.dropFirst(2))
+    }
+}
+
+extension TrackPlan.Encoding {
+    fileprivate static func part(of path: ArraySlice<String>) -> RecipeName.TrackPart {
+        switch path.first.flatMap(CodingKeys.init(stringValue:)) {
+        case .encoder, .video, .audio: .setting
+        default: .other
+        }
+    }
+}
+
 extension TrackPlan {
+    /// Returns the part of a track that the value at a path in the encoded form belongs to.
+    static func part(of path: ArraySlice<String>) -> RecipeName.TrackPart {
+        switch path.first.flatMap(CodingKeys.init(stringValue:)) {
+        case .source: .source
+        case .action: Action.part(of: path.dropFirst())
+        default: .other
+        }
+    }
+
     /// Type and index of the source track, for messages.
     package var label: String { "\(source.mediaType.rawValue) track \(source.index)" }
 
