@@ -151,5 +151,15 @@ package enum Pipeline {
         package let planned: Planned
 
         fileprivate init(planned: Planned) { self.planned = planned }
+
+        /// The jobs of the plan, in starting order.
+        package var jobs: [RunnableJob] { planned.plan.jobs.map(RunnableJob.init) }
+    }
+
+    /// The plan of a job whose outputs collide with no others.
+    package struct RunnableJob: Sendable {
+        package let plan: JobPlan
+
+        fileprivate init(plan: JobPlan) { self.plan = plan }
     }
 }

@@ -2,6 +2,7 @@ internal import Dispatch
 internal import ExactStrings
 internal import Foundation
 internal import JobPlan
+internal import JobStages
 internal import Locking
 internal import FileSystem
 internal import Media
@@ -23,9 +24,9 @@ final class ExportExecution: Sendable {
     private let cancellation = CancellationSignal()
     private static let queue = DispatchQueue(label: "tandem.export.files", attributes: .concurrent)
 
-    /// Creates the execution of a plan with one output. Its sources are read in `environment`.
-    init(_ plan: JobPlan, in environment: MediaEnvironment) {
-        self.plan = plan
+    /// Creates the execution of a job with one output. Its sources are read in `environment`.
+    init(_ job: Pipeline.RunnableJob, in environment: MediaEnvironment) {
+        plan = job.plan
         root = environment.sources.root
         executor = JobExecutor(
             plan: plan, records: nil, marksOutputs: false, performer: LocalPerformer(environment), root: root)

@@ -38,7 +38,7 @@ struct ExportPlanner: Sendable {
 
     /// An executable plan of one job.
     struct Planned: Sendable {
-        let job: JobPlan
+        let job: Pipeline.RunnableJob
         let task: OutputTask
     }
 
@@ -113,12 +113,13 @@ struct ExportPlanner: Sendable {
 
     func planNow(_ request: ExportRequest) throws -> Planned {
         let options = SpecOptions(allowsNetwork: prober.environment.allowsNetwork)
-        let planned = try ExportError.converting { () throws(Pipeline.Rejection) in
+        let runnable = try ExportError.converting { () throws(Pipeline.Rejection) in
             try Pipeline.Loaded(request.jobFile(options: options)).checked().opened(by: prober).planned()
-                .runnable().planned
+                .runnable()
         }
-        guard !planned.diagnostics.hasErrors, let job = planned.plan.jobs.first, let task = job.tasks.first
-        else { throw ExportError(planned.diagnostics.diagnostics) }
+        let diagnostics = runnable.planned.diagnostics
+        guard !diagnostics.hasErrors, let job = runnable.jobs.first, let task = job.plan.tasks.first
+        else { throw ExportError(diagnostics.diagnostics) }
         return Planned(job: job, task: task)
     }
 }
