@@ -36,7 +36,7 @@ extension PixelBuffer {
         var configuration = EncoderConfiguration(
             encoder: encoder.name, mediaType: .video, timeBase: Rational(1, 25))
         (configuration.width, configuration.height, configuration.pixelFormat) = (width, height, format)
-        if isJPEG { (configuration.color.matrix, configuration.color.range) = ("bt470bg", "pc") }
+        if isJPEG { (configuration.color.matrix, configuration.color.range) = ("bt470bg", .full) }
         if let imageQuality = codec.stillQuality {
             configuration.set(
                 "\(imageQuality.step(quality ?? imageQuality.defaultValue))", at: codec.rate.qpOption)

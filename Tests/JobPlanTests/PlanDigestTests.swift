@@ -125,7 +125,8 @@ import Testing
     }
 
     @Test(arguments: [
-        LedgerItem.tag("title"), .tag(""), .sideData("mastering"), .named("video h264 64x48"), .displayMatrix,
+        LedgerItem.tag("title"), .tag(""), .sideData(.masteringDisplay), .named("video h264 64x48"),
+        .displayMatrix,
     ]) func ledgerItemsAreCodedAsText(_ item: LedgerItem) throws {
         let data = try JSONEncoder().encode([item])
         #expect(try JSONDecoder().decode([String].self, from: data) == [item.text])

@@ -283,7 +283,8 @@ private enum JSON: Codable {
 
     /// Words of enumerations that the plans contain with one word only.
     private static let words: [String] =
-        ["mono"] + AssetTiming.allCases.map(\.rawValue) + DamagePolicy.allCases.map(\.rawValue)
+        ["mono"] + ColorRange.allCases.map(\.rawValue) + AssetTiming.allCases.map(\.rawValue)
+        + DamagePolicy.allCases.map(\.rawValue)
         + Deinterlacing.allCases.map(\.rawValue) + JoinKind.allCases.map(\.rawValue)
         + LeadIn.allCases.map(\.rawValue) + PackageFiles.allCases.map(\.rawValue)
 

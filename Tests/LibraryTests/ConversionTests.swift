@@ -117,7 +117,9 @@ import Testing
     }
 
     /// Frames with declared HDR color are tone-mapped to an SDR encoder's color.
-    @Test(arguments: ["tv", "pc"]) func hdrFramesAreMappedToTheEncodersColor(_ range: String) async throws {
+    @Test(arguments: ColorRange.allCases) func hdrFramesAreMappedToTheEncodersColor(_ range: ColorRange)
+        async throws
+    {
         let scratch = try Scratch()
         let source = scratch.file("hdr.mkv")
         try ffmpeg(
@@ -143,12 +145,12 @@ import Testing
         let stream = try file.stream("v:0", "color_space,color_transfer,color_primaries,pix_fmt")
         #expect(
             stream["color_transfer"] as? String == "bt709" && stream["color_primaries"] as? String == "bt709")
-        #expect(stream["pix_fmt"] as? String == (range == "pc" ? "yuvj420p" : "yuv420p"))
+        #expect(stream["pix_fmt"] as? String == (range == .full ? "yuvj420p" : "yuv420p"))
         let expected = try program(
             "ffmpeg",
             [
                 "-v", "error", "-i", source, "-vf",
-                "zscale=transfer=linear:npl=100,format=gbrpf32le,zscale=primaries=bt709,tonemap=hable:desat=0,zscale=transfer=bt709:matrix=bt709:range=\(range == "pc" ? "full" : "limited"),format=yuv420p",
+                "zscale=transfer=linear:npl=100,format=gbrpf32le,zscale=primaries=bt709,tonemap=hable:desat=0,zscale=transfer=bt709:matrix=bt709:range=\(range == .full ? "full" : "limited"),format=yuv420p",
                 "-frames:v", "1", "-f", "rawvideo", "-",
             ])
         let decoded = try program(

@@ -94,7 +94,7 @@ enum Fixtures {
     static var hdr10: ColorDescription {
         var color = ColorDescription()
         (color.primaries, color.transfer, color.matrix) = ("bt2020", "smpte2084", "bt2020nc")
-        color.range = "tv"
+        color.range = .limited
         return color
     }
 

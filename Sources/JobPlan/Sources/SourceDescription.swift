@@ -75,8 +75,8 @@ package struct SourceDescription: Codable, Hashable, Sendable {
                 result.timeRange = track.expected.timeRange
                 result.isExact = track.expected.isExact
                 result.sampleCount = track.expected.frames
-                result.sideData = track.sideData
-                if !track.sideData.contains("dovi") { result.dolbyVisionProfile = nil }
+                result.sideData = track.sideData.map(TrackProperty.sideData)
+                if !track.sideData.contains(.dolbyVision) { result.dolbyVisionProfile = nil }
                 result.cleanAperture = nil
                 if case .subtitle(let codec) = track.action {
                     result.codec = codec.libavName

@@ -7,9 +7,9 @@ extension TrackDescription {
     /// a track is selected only by its index, so that the other tracks of the file remain usable.
     var isUnknown: Bool {
         switch mediaType {
-        case .video: codec == "none" || width == 0 || height == 0
-        case .audio: codec == "none" || sampleRate == 0 || (channelLayout?.channels ?? 0) == 0
-        case .subtitle: codec == "none"
+        case .video: knownCodec == nil || width == 0 || height == 0
+        case .audio: knownCodec == nil || sampleRate == 0 || (channelLayout?.channels ?? 0) == 0
+        case .subtitle: knownCodec == nil
         default: false
         }
     }

@@ -12,7 +12,7 @@ package enum LedgerText {
     /// Returns the name as plans contain it. Untrusted text of the source is escaped only when it is printed.
     static func plainName(_ track: TrackDescription) -> String {
         if track.isAttachedPicture { return "cover \(track.codec)" }
-        var parts = [track.mediaType.rawValue, track.codec == "none" ? "unknown codec" : track.codec]
+        var parts = [track.mediaType.rawValue, track.knownCodec ?? "unknown codec"]
         if track.mediaType == .video { parts.append("\(track.width)x\(track.height)") }
         if track.mediaType == .audio {
             parts.append("\(track.sampleRate) Hz")

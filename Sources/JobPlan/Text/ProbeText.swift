@@ -46,8 +46,9 @@ package enum ProbeText {
                 parts.append(transform.isReflected ? "\(turn), mirrored" : turn)
             }
             if track.isInterlaced { parts.append("interlaced") }
-            let color = [track.color.primaries, track.color.transfer, track.color.matrix, track.color.range]
-                .compactMap { $0 }
+            let color = [
+                track.color.primaries, track.color.transfer, track.color.matrix, track.color.range?.rawValue,
+            ].compactMap { $0 }
             if !color.isEmpty { parts.append(color.joined(separator: "/")) }
         }
         if !track.isDecodable { parts.append("no decoder in this build") }

@@ -163,7 +163,7 @@ enum ContainerCheck {
         for (key, _) in rule.metadata {
             let name = key.value.lowercased()
             // `TimecodePlanner` checks timecodes. In QuickTime and MP4, a timecode is a separate track.
-            if name == "timecode" { continue }
+            if MetadataEntry.isTimecode(name) { continue }
             let property = name == "handler_name" ? "title" : name
             if !container.model.hasTrackTags {
                 sink.error(

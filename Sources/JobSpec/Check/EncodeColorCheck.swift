@@ -23,13 +23,13 @@ enum EncodeColorCheck {
                 help: "supported: \(matrices.joined(separator: ", "))")
         }
         if let levels = color.levels {
-            let own = codec.codec.fixedColor.map { $0 == .jpeg ? "pc" : "tv" }
+            let own = codec.codec.fixedColor.map { $0 == .jpeg ? ColorRange.full : .limited }
             if let own, own != levels.value {
                 sink.error(
                     .codecSetting, "the range of \(codec.name) is always \(own)",
                     at: levels.range)
             }
-            if let format = spec.pixelFormat, levels.value == "tv", own == nil,
+            if let format = spec.pixelFormat, levels.value == .limited, own == nil,
                 format.value.isRGB || format.value.isFullRangeByName
             {
                 sink.error(

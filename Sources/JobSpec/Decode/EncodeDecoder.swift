@@ -245,7 +245,7 @@ struct EncodeDecoder {
         return ColorSpec(
             primaries: name("primaries", .primaries), transfer: name("transfer", .transfer),
             matrix: name("matrix", .matrix),
-            levels: reader.word("range", of: fields), range: node.range)
+            levels: reader.choice("range", of: fields), range: node.range)
     }
 
     // MARK: Audio

@@ -97,7 +97,7 @@ extension Language {
             KeyInfo(
                 "transfer", .word(ColorDescription.names(of: .transfer)), "Transfer function, such as bt709."),
             KeyInfo("matrix", .word(ColorDescription.names(of: .matrix)), "Matrix, such as bt709."),
-            KeyInfo("range", .word(["tv", "pc"]), "Limited (tv) or full (pc)."),
+            KeyInfo("range", .word(ColorRange.allCases.map(\.rawValue)), "Limited (tv) or full (pc)."),
         ], alternatives: [.atLeastOne(["primaries", "transfer", "matrix", "range"])])
 
     static let audioEncode = MappingType(

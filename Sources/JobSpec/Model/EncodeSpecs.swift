@@ -106,8 +106,7 @@ package struct ColorSpec: Sendable {
     package var primaries: Located<String>?
     package var transfer: Located<String>?
     package var matrix: Located<String>?
-    /// Range: `tv` or `pc`.
-    package var levels: Located<String>?
+    package var levels: Located<ColorRange>?
     /// Whether the properties apply only to HDR frames; other frames are unchanged.
     package var isForHighRangeAlone = false
     /// Location in the job file.

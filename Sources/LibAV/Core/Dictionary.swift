@@ -33,6 +33,17 @@ public struct MetadataEntry: Hashable, Codable, Sendable {
     }
 }
 
+extension MetadataEntry {
+    /// Key of the tag that contains a timecode. A timecode is planned and verified apart from other tags.
+    package static let timecodeKey = "timecode"
+
+    /// Returns whether a tag with a key contains a timecode; the case of the key is ignored.
+    package static func isTimecode(_ key: String) -> Bool { key.lowercased() == timecodeKey }
+
+    /// Whether the tag contains a timecode.
+    package var isTimecode: Bool { Self.isTimecode(key) }
+}
+
 func metadata(_ dictionary: OpaquePointer?) -> [MetadataEntry] {
     var entries: [MetadataEntry] = []
     var entry: UnsafeMutablePointer<AVDictionaryEntry>?

@@ -73,8 +73,6 @@ extension Frame {
         if let value = code(color.matrix, { av_color_space_from_name($0) }, { AVColorSpace($0) }) {
             raw.pointee.colorspace = value
         }
-        if let value = code(color.range, { av_color_range_from_name($0) }, { AVColorRange($0) }) {
-            raw.pointee.color_range = value
-        }
+        if let range = color.range { raw.pointee.color_range = range.av }
     }
 }

@@ -290,7 +290,9 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         {
             info.parameters = try info.parameters.withAlpha()
         }
-        info.sideData += droppedText.sorted().map { StreamSideData(type: .max, kind: $0, bytes: []) }
+        info.sideData += droppedText.sorted().map {
+            StreamSideData(type: .max, kind: SideDataKind(rawValue: $0), bytes: [])
+        }
         let entries = avformat_index_get_entries_count(stream)
         info.indexedPackets = Int(entries)
         info.firstIndexedTime = avformat_index_get_entry(stream, 0)?.pointee.timestamp
@@ -360,16 +362,16 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
     private static func sideData(_ stream: UnsafeMutablePointer<AVStream>) -> [StreamSideData] {
         (0..<tandem_stream_side_data_count(stream)).compactMap { i in
             guard let datum = tandem_stream_side_data(stream, i)?.pointee else { return nil }
-            let kind: String
+            let kind: SideDataKind
             switch datum.type {
-            case AV_PKT_DATA_DISPLAYMATRIX: kind = "displaymatrix"
-            case AV_PKT_DATA_MASTERING_DISPLAY_METADATA: kind = "mastering"
-            case AV_PKT_DATA_CONTENT_LIGHT_LEVEL: kind = "cll"
-            case AV_PKT_DATA_DOVI_CONF: kind = "dovi"
+            case AV_PKT_DATA_DISPLAYMATRIX: kind = .displayMatrix
+            case AV_PKT_DATA_MASTERING_DISPLAY_METADATA: kind = .masteringDisplay
+            case AV_PKT_DATA_CONTENT_LIGHT_LEVEL: kind = .contentLight
+            case AV_PKT_DATA_DOVI_CONF: kind = .dolbyVision
             default:
-                kind =
-                    av_packet_side_data_name(datum.type).map { String(cString: $0) }
-                    ?? "\(datum.type.rawValue)"
+                kind = SideDataKind(
+                    rawValue: av_packet_side_data_name(datum.type).map { String(cString: $0) }
+                        ?? "\(datum.type.rawValue)")
             }
             let bytes = datum.data.map { Array(UnsafeBufferPointer(start: $0, count: datum.size)) } ?? []
             return StreamSideData(type: datum.type.rawValue, kind: kind, bytes: bytes)

@@ -17,7 +17,7 @@ extension StreamSideData {
         datum.max_luminance = AVRational(num: number(16, 4), den: 10_000)
         datum.min_luminance = AVRational(num: number(20, 4), den: 10_000)
         (datum.has_primaries, datum.has_luminance) = (1, 1)
-        return of(datum, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, kind: "mastering")
+        return of(datum, AV_PKT_DATA_MASTERING_DISPLAY_METADATA, kind: .masteringDisplay)
     }
 
     /// Parses the 4-byte content light level message of H.264 and HEVC (D.2.35) into an `AVContentLightMetadata`.
@@ -27,10 +27,10 @@ extension StreamSideData {
         var datum = AVContentLightMetadata()
         datum.MaxCLL = UInt32(message[0]) << 8 | UInt32(message[1])
         datum.MaxFALL = UInt32(message[2]) << 8 | UInt32(message[3])
-        return of(datum, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, kind: "cll")
+        return of(datum, AV_PKT_DATA_CONTENT_LIGHT_LEVEL, kind: .contentLight)
     }
 
-    private static func of<Datum>(_ datum: Datum, _ type: AVPacketSideDataType, kind: String)
+    private static func of<Datum>(_ datum: Datum, _ type: AVPacketSideDataType, kind: SideDataKind)
         -> StreamSideData
     {
         StreamSideData(type: type.rawValue, kind: kind, bytes: withUnsafeBytes(of: datum) { Array($0) })

@@ -77,7 +77,7 @@ package struct StreamInfo: Sendable {
 
     /// Elements of the display matrix (16.16 and 2.30 fixed point); nil without one.
     package var displayMatrix: [Int32]? {
-        guard let bytes = sideData.first(where: { $0.kind == "displaymatrix" })?.bytes, bytes.count >= 36
+        guard let bytes = sideData.first(where: { $0.kind == .displayMatrix })?.bytes, bytes.count >= 36
         else {
             return nil
         }
@@ -101,8 +101,7 @@ extension MetadataEntry {
 /// An item of side data that applies to a whole stream (`AVPacketSideData`).
 package struct StreamSideData: Hashable, Sendable {
     let type: UInt32
-    /// Stable short name: `displaymatrix`, `mastering`, `cll`, `dovi`, or FFmpeg's name of the type.
-    package let kind: String
+    package let kind: SideDataKind
     /// Data in FFmpeg's memory layout.
     package let bytes: [UInt8]
 }
@@ -122,12 +121,12 @@ package struct ChapterInfo: Hashable, Sendable {
 extension StreamSideData {
     /// Returns an ICC profile.
     package static func colorProfile(_ bytes: [UInt8]) -> StreamSideData {
-        StreamSideData(type: AV_PKT_DATA_ICC_PROFILE.rawValue, kind: "icc", bytes: bytes)
+        StreamSideData(type: AV_PKT_DATA_ICC_PROFILE.rawValue, kind: .colorProfile, bytes: bytes)
     }
 
     /// Returns a display matrix of nine numbers.
     package static func displayMatrix(_ matrix: [Int32]) -> StreamSideData {
         StreamSideData(
-            type: displayMatrixType, kind: "displaymatrix", bytes: matrix.withUnsafeBytes { Array($0) })
+            type: displayMatrixType, kind: .displayMatrix, bytes: matrix.withUnsafeBytes { Array($0) })
     }
 }

@@ -89,7 +89,7 @@ extension BitstreamTraits {
         "pcm_s24le_planar": blockedPCM, "pcm_s32le_planar": blockedPCM,
         // Data
         "bin_data": makeTraits { $0.isNameless = true },
-        "none": makeTraits { $0.isNameless = true },
+        CodecParameters.unknownCodec: makeTraits { $0.isNameless = true },
         "unknown": makeTraits { $0.isNameless = true },
         // Subtitles
         "mov_text": makeTraits { $0.hasEmptyCues = true },

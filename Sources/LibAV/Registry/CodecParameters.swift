@@ -175,6 +175,9 @@ package final class CodecParameters: @unchecked Sendable {
         return copy
     }
 
+    /// `codecName` of parameters without a codec.
+    package static let unknownCodec = "none"
+
     /// Media type; `data` for unknown types.
     package var mediaType: MediaType { MediaType(raw.pointee.codec_type) }
     /// Name of the codec (`h264`); `none` if unknown.

@@ -8,11 +8,10 @@ package struct ColorCode: Hashable, Sendable {
 
     init(range: UInt32, matrix: UInt32) { (self.range, self.matrix) = (range, matrix) }
 
-    /// Creates a value from names; nil and unknown names become unspecified.
+    /// Creates a value; nil and unknown names become unspecified.
     init(_ color: ColorDescription) {
-        let range = color.range.map { av_color_range_from_name($0) } ?? -1
         let matrix = color.matrix.map { av_color_space_from_name($0) } ?? -1
-        self.range = range < 0 ? AVCOL_RANGE_UNSPECIFIED.rawValue : UInt32(range)
+        range = (color.range?.av ?? AVCOL_RANGE_UNSPECIFIED).rawValue
         self.matrix = matrix < 0 ? AVCOL_SPC_UNSPECIFIED.rawValue : UInt32(matrix)
     }
 

@@ -1,7 +1,7 @@
 internal import CFFmpeg
 
-/// The color properties of a frame: primaries, transfer, matrix, range and chroma location. Each is FFmpeg's name of
-/// the value; nil if unspecified.
+/// The color properties of a frame: primaries, transfer, matrix, range and chroma location. Those without a type are
+/// FFmpeg's names of the values; nil if unspecified.
 public struct ColorDescription: Hashable, Codable, Sendable {
     /// Color primaries, such as `bt709`, `bt2020` or `smpte170m`.
     public var primaries: String?
@@ -9,8 +9,8 @@ public struct ColorDescription: Hashable, Codable, Sendable {
     public var transfer: String?
     /// Matrix coefficients, such as `bt709`, `bt2020nc` or `smpte170m`.
     public var matrix: String?
-    /// Range of the samples: `tv` (limited) or `pc` (full).
-    public var range: String?
+    /// Range of the samples.
+    public var range: ColorRange?
     /// Location of chroma samples, such as `left` or `topleft`.
     public var chromaLocation: String?
 
@@ -20,7 +20,7 @@ public struct ColorDescription: Hashable, Codable, Sendable {
     /// BT.709 in limited range.
     public static var standard: ColorDescription {
         var color = ColorDescription()
-        (color.primaries, color.transfer, color.matrix, color.range) = ("bt709", "bt709", "bt709", "tv")
+        (color.primaries, color.transfer, color.matrix, color.range) = ("bt709", "bt709", "bt709", .limited)
         return color
     }
 
@@ -41,9 +41,7 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         matrix = ColorDescription.name(
             parameters.color_space.rawValue, AVCOL_SPC_UNSPECIFIED.rawValue,
             av_color_space_name(parameters.color_space))
-        range = ColorDescription.name(
-            parameters.color_range.rawValue, AVCOL_RANGE_UNSPECIFIED.rawValue,
-            av_color_range_name(parameters.color_range))
+        range = ColorRange(parameters.color_range)
         chromaLocation = ColorDescription.name(
             parameters.chroma_location.rawValue, AVCHROMA_LOC_UNSPECIFIED.rawValue,
             av_chroma_location_name(parameters.chroma_location))
@@ -76,9 +74,7 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         if let code = matrix.map({ av_color_space_from_name($0) }), code >= 0 {
             parameters.color_space = AVColorSpace(UInt32(code))
         }
-        if let code = range.map({ av_color_range_from_name($0) }), code >= 0 {
-            parameters.color_range = AVColorRange(UInt32(code))
-        }
+        if let range { parameters.color_range = range.av }
     }
 
     /// Sets the specified properties in an encoder's context.
@@ -92,9 +88,7 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         if let code = matrix.map({ av_color_space_from_name($0) }), code >= 0 {
             context.pointee.colorspace = AVColorSpace(UInt32(code))
         }
-        if let code = range.map({ av_color_range_from_name($0) }), code >= 0 {
-            context.pointee.color_range = AVColorRange(UInt32(code))
-        }
+        if let range { context.pointee.color_range = range.av }
         if let code = chromaLocation.map({ av_chroma_location_from_name($0) }), code >= 0 {
             context.pointee.chroma_sample_location = AVChromaLocation(UInt32(code))
         }
@@ -181,11 +175,11 @@ public struct ColorDescription: Hashable, Codable, Sendable {
 
     /// Filters that convert HDR to these properties by tone mapping in linear light, with white at 100 nits
     /// (`zscale`, `tonemap`). `defaultRange` applies if the description has no range.
-    package func toneMappingFilters(defaultRange: String?) -> [FilterStep] {
+    package func toneMappingFilters(defaultRange: ColorRange) -> [FilterStep] {
         var target = FilterStep("zscale", ["transfer": transfer ?? "bt709"])
         if let matrix { target.options.append(MetadataEntry(key: "matrix", value: matrix)) }
         target.options.append(
-            MetadataEntry(key: "range", value: (range ?? defaultRange) == "pc" ? "full" : "limited"))
+            MetadataEntry(key: "range", value: (range ?? defaultRange).zscaleName))
         let linear = [
             FilterStep("zscale", ["transfer": "linear", "npl": "100"]),
             FilterStep("format", ["pix_fmts": "gbrpf32le"]),

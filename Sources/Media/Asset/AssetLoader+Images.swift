@@ -7,7 +7,7 @@ extension AssetLoader {
         guard sequence.isValid else { throw MediaError.invalidArgument("the image sequence is invalid") }
         let path = sequence.files[0]
         let image = try load(.file(path), timing: .fast)
-        guard image.container.hasSuffix("_pipe"), image.tracks.count == 1,
+        guard SourceContainer(image.container).isImageFile, image.tracks.count == 1,
             let track = image.tracks.first, track.mediaType == .video
         else { throw InputError(path: path, reason: .noImage(format: image.container)) }
         let frames = sequence.frameCount

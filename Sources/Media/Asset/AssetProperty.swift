@@ -119,7 +119,7 @@ public struct AssetContents: Sendable {
     /// there is none.
     public var timecode: String? {
         let tags = tracks(of: .video).map(\.metadata) + tracks.map(\.metadata) + [metadata]
-        return tags.lazy.compactMap { $0.first { $0.key.lowercased() == "timecode" }?.value }.first
+        return tags.lazy.compactMap { $0.first(where: \.isTimecode)?.value }.first
     }
 
     /// Returns the tracks with a characteristic; cover art has none.

@@ -56,7 +56,7 @@ public struct AssetTrack: Sendable {
     /// Global side data, such as mastering display metadata.
     package let sideData: [StreamSideData]
 
-    /// Creates a track of a source, and adds the states (`TrackDescription.hiddenBeginning` and others) to its
+    /// Creates a track of a source, and adds the states (`TrackState`) to its
     /// description.
     init(
         description: TrackDescription, format: FormatDescription, sampleTimeBase: Rational?,
@@ -92,14 +92,14 @@ public struct AssetTrack: Sendable {
                         && format.parameters.initialPadding > 0
             default: false
             }
-        let states = [
-            (hidesBeginning, TrackDescription.hiddenBeginning),
-            (complete.mediaType == .video && hidesInnerPackets, TrackDescription.hiddenInside),
-            (isUnordered, TrackDescription.unordered),
-            (changesHeaders, TrackDescription.changingHeaders),
-            (lostTimesShift != nil, TrackDescription.lostTimes),
-            (beginsBeforeKeyframe, TrackDescription.lateKeyframe),
-            (hasSecondView, TrackDescription.secondView),
+        let states: [(Bool, TrackProperty)] = [
+            (hidesBeginning, .state(.hiddenBeginning)),
+            (complete.mediaType == .video && hidesInnerPackets, .state(.hiddenInside)),
+            (isUnordered, .state(.unordered)),
+            (changesHeaders, .state(.changingHeaders)),
+            (lostTimesShift != nil, .state(.lostTimes)),
+            (beginsBeforeKeyframe, .state(.lateKeyframe)),
+            (hasSecondView, .sideData(.secondView)),
         ]
         complete.sideData += states.compactMap { $0 ? $1 : nil }
         self.description = complete
@@ -137,7 +137,7 @@ public struct AssetTrack: Sendable {
     package var dolbyVisionProfile: Int? { description.dolbyVisionProfile }
     /// Whether the start of the track is decoded but not presented: an encoder delay, or media before an
     /// edit.
-    package var hidesBeginning: Bool { description.sideData.contains(TrackDescription.hiddenBeginning) }
+    package var hidesBeginning: Bool { description.has(.hiddenBeginning) }
     /// Number of samples that an edit list hides in the first presented packet; 0 if it hides only whole
     /// packets, or none.
     package var hiddenPartOfPacket: Int { description.hiddenPartOfPacket ?? 0 }

@@ -71,31 +71,11 @@ package struct TrackDescription: Codable, Hashable, Sendable {
     package var isTimecode: Bool
     /// Dispositions by libavformat's names.
     package var disposition: [String]
-    /// Kinds of global side data, including the states below (`hiddenBeginning`, `hiddenInside`, `unordered`,
-    /// `changingHeaders`, `lostTimes`, `lateKeyframe`) and `secondView`.
-    package var sideData: [String]
-    /// State: the start of the track is decoded but not presented.
-    package static let hiddenBeginning = "hidden beginning"
-    /// State: presented frames may refer to frames that an edit list hides.
-    package static let hiddenInside = "hidden inside"
-    /// State: decoding times don't increase, or exceed presentation times.
-    package static let unordered = "unordered times"
-    /// State: some packets require other headers than the track's, as in concatenated files.
-    package static let changingHeaders = "changing headers"
-    /// State: frames are reordered, but packets have only decoding times.
-    package static let lostTimes = "lost presentation times"
-    /// State: the track begins before its first keyframe, so that frames with missing references are dropped.
-    package static let lateKeyframe = "late first keyframe"
-    /// The second view of MV-HEVC, whose configuration (`lhvC`) libavformat neither reads nor writes; treated
-    /// as side data.
-    package static let secondView = "second view"
-    /// Kinds of side data that can be kept or dropped: all but the states.
-    package var carriedKinds: [String] {
-        let states = [
-            Self.hiddenBeginning, Self.hiddenInside, Self.unordered, Self.changingHeaders, Self.lostTimes,
-            Self.lateKeyframe,
-        ]
-        return sideData.filter { !states.contains($0) }
+    /// Global side data, and states of the track's time line.
+    package var sideData: [TrackProperty]
+    /// Kinds of side data, which can be kept or dropped.
+    package var sideDataKinds: [SideDataKind] {
+        sideData.compactMap { if case .sideData(let kind) = $0 { kind } else { nil } }
     }
     /// Number of samples that an edit list hides in the first presented packet; nil if none.
     package var hiddenPartOfPacket: Int?
@@ -106,6 +86,12 @@ package struct TrackDescription: Codable, Hashable, Sendable {
     package var countsWholeSamples: Bool {
         timeBase.num == 1 && sampleRate > 0 && timeBase.den.isMultiple(of: sampleRate)
     }
+
+    /// Returns whether the track has a state.
+    package func has(_ state: TrackState) -> Bool { sideData.contains(.state(state)) }
+
+    /// libavcodec's name of the codec; nil if the codec is unknown.
+    package var knownCodec: String? { codec == CodecParameters.unknownCodec ? nil : codec }
 
     /// Whether packets have a separate alpha plane (VP8 and VP9 in Matroska).
     package var hasSeparateAlpha: Bool { tags.contains(where: \.isSeparateAlphaTag) }
@@ -125,7 +111,7 @@ extension TrackDescription {
             isExact: false, hasOwnDuration: false, timeBase: stream.timeBase,
             width: min(1 << 20, max(0, format.width)), height: min(1 << 20, max(0, format.height)),
             pixelFormat: format.pixelFormat, pixelAspectRatio: format.pixelAspectRatio, color: format.color,
-            dolbyVisionProfile: stream.sideData.first { $0.kind == "dovi" }.flatMap {
+            dolbyVisionProfile: stream.sideData.first { $0.kind == .dolbyVision }.flatMap {
                 // The profile is in the third byte of the configuration record.
                 $0.bytes.count > 2 ? Int($0.bytes[2]) : nil
             },
@@ -139,8 +125,9 @@ extension TrackDescription {
             fileName: parameters.mediaType == .attachment
                 ? tags.first { $0.key == "filename" }?.value : nil,
             isTimecode: parameters.mediaType == .data
-                && tags.contains { $0.key.lowercased() == "timecode" },
+                && tags.contains(where: \.isTimecode),
             disposition: stream.disposition.sorted(),
-            sideData: stream.sideData.map(\.kind).filter { $0 != "displaymatrix" }, bitRate: format.bitRate)
+            sideData: stream.sideData.map(\.kind).filter { $0 != .displayMatrix }.map(TrackProperty.sideData),
+            bitRate: format.bitRate)
     }
 }

@@ -43,7 +43,7 @@ extension VideoOutputSettings {
 
     /// Sets the conversion from the track's colors to the canvas's.
     private mutating func convertColors(_ color: ColorDescription, of track: TrackDescription) {
-        levels = color.range ?? "tv"
+        levels = color.range ?? .limited
         sourceRange = track.color.range
         mapsTones =
             track.color.isHighRange && !color.isHighRange && track.color.primaries != nil
@@ -97,7 +97,7 @@ extension Canvas {
             (color.primaries, color.transfer) = (track.color.primaries, track.color.transfer)
             color.matrix =
                 track.color.matrix ?? ColorDescription.defaultMatrix(width: track.width, height: track.height)
-            color.range = "tv"
+            color.range = .limited
         }
         self.init(
             size: PixelSize(width: even(width), height: even(height)),

@@ -244,7 +244,7 @@ extension ContainerModel {
         model.metadataKeys = [
             "title", "artist", "album_artist", "composer", "album", "date", "comment", "genre", "copyright",
             "grouping", "lyrics", "description", "synopsis", "show", "episode_id", "network", "keywords",
-            "track", "disc", "encoder", "timecode", "creation_time", "location",
+            "track", "disc", "encoder", MetadataEntry.timecodeKey, "creation_time", "location",
         ]
         return model
     }

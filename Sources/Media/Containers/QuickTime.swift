@@ -16,7 +16,8 @@ extension ContainerModel {
         model.setDispositions(["default"])
         // Keys for which libavformat writes QuickTime's predefined atoms.
         model.metadataKeys = [
-            "title", "artist", "album", "date", "comment", "genre", "copyright", "encoder", "timecode",
+            "title", "artist", "album", "date", "comment", "genre", "copyright", "encoder",
+            MetadataEntry.timecodeKey,
             "creation_time", "location",
         ]
         model.hasMetadataKeyList = true

@@ -55,7 +55,7 @@ public struct SmartCut: Hashable, Codable, Sendable {
             throw .codec(track.format.codec)
         }
         guard CutBitstream(parameters) != nil else { throw .headers }
-        if track.sideData.contains(where: { $0.kind == "dovi" }) { throw .dolbyVision }
+        if track.sideData.contains(where: { $0.kind == .dolbyVision }) { throw .dolbyVision }
         guard track.edits.filter({ $0.mediaStart != nil }).count <= 1 else { throw .edits }
         guard track.lostTimesShift == nil else { throw .lostTimes }
         guard let tick = clipTick ?? scans.first?.tick else { throw .nothingToCopy }

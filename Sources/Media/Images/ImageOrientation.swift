@@ -10,7 +10,7 @@ enum ImageOrientation {
     static func needsInspection(
         _ stream: StreamInfo, in container: SourceContainer, of file: any ByteSource
     ) -> Bool {
-        container.name.hasSuffix("_pipe") && stream.parameters.mediaType == .video
+        container.isImageFile && stream.parameters.mediaType == .video
             && stream.displayMatrix == nil && mayContainOrientation(file)
     }
 

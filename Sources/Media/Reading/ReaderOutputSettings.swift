@@ -41,12 +41,12 @@ public struct VideoOutputSettings: Hashable, Codable, Sendable {
     public var color: ColorDescription?
     /// Whether tone mapping from HDR to SDR precedes the conversion to `color`. Default: false.
     public var mapsTones = false
-    /// Color range of the output, `tv` or `pc`; nil for the input's.
-    package var levels: String?
+    /// Color range of the output; nil for the input's.
+    package var levels: ColorRange?
     /// Matrix for the conversion of RGB to YUV; nil selects it by the size.
     package var matrix: String?
-    /// Range of frames without a declared range, `tv` or `pc`; nil selects it by the pixel format.
-    package var sourceRange: String?
+    /// Range of frames without a declared range; nil selects it by the pixel format.
+    package var sourceRange: ColorRange?
     /// Matrix of frames without a declared matrix; nil selects it by the size.
     package var sourceMatrix: String?
     /// Constant frame rate, for which frames are duplicated or dropped; nil keeps the frames' times.
@@ -76,13 +76,13 @@ public struct VideoOutputSettings: Hashable, Codable, Sendable {
 package struct FilteredFrames: Hashable, Codable, Sendable {
     /// Pixel format of the filters' output.
     public var pixelFormat: PixelFormat
-    /// Color range, `tv` or `pc`; nil if unspecified.
-    package var range: String?
+    /// Color range; nil if unspecified.
+    package var range: ColorRange?
     /// Matrix, `gbr` for RGB; nil if unspecified.
     package var matrix: String?
 
     /// Creates the format of filtered frames; nil means unspecified.
-    package init(pixelFormat: PixelFormat, range: String?, matrix: String?) {
+    package init(pixelFormat: PixelFormat, range: ColorRange?, matrix: String?) {
         self.pixelFormat = pixelFormat
         self.range = range
         self.matrix = matrix

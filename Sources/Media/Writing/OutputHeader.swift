@@ -116,7 +116,7 @@ struct OutputHeader {
         _ input: AssetWriterInput, parameters: CodecParameters, timeBase: Rational, boxes: SampleEntryBoxes?,
         to muxer: inout Muxer
     ) throws {
-        var sideData = input.sideData.filter { $0.kind != "displaymatrix" }
+        var sideData = input.sideData.filter { $0.kind != .displayMatrix }
         if let transform = input.transform, !transform.isIdentity {
             sideData.append(StreamSideData.displayMatrix(transform.matrix))
         }
@@ -137,7 +137,7 @@ struct OutputHeader {
             rate = format.constantFrameRate
         }
         // A timecode requires a frame rate; otherwise the rate isn't set here.
-        if input.metadata.contains(where: { $0.key == "timecode" }) { rate = rate ?? input.nominalFrameRate }
+        if input.metadata.contains(where: \.isTimecode) { rate = rate ?? input.nominalFrameRate }
         // For a copy, the container's aspect ratio takes precedence, as in the source.
         var aspect = parameters.sampleAspectRatio
         if case .passthrough(let format, _) = input.settings, let declared = format.pixelAspectRatio {

@@ -25,7 +25,7 @@ struct SampleEntryBoxes {
             boxes += box(
                 "colr",
                 Array((storesRange ? "nclx" : "nclc").utf8) + numbers
-                    + (storesRange ? [color.range == "pc" ? 0x80 : 0] : []))
+                    + (storesRange ? [color.range == .full ? 0x80 : 0] : []))
         }
         let values = [
             aperture.width, aperture.height, aperture.horizontalOffset, aperture.verticalOffset,

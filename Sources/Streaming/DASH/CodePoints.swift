@@ -22,7 +22,7 @@ struct CodePoints: Hashable {
         primaries = codes?.primaries ?? Self.unspecified
         transfer = codes?.transfer ?? Self.unspecified
         matrix = codes?.matrix ?? Self.unspecified
-        isFullRange = color.range == "pc"
+        isFullRange = color.range == .full
     }
 
     /// Whether players show two renditions in the same colors: unspecified properties are those of BT.709.

@@ -27,16 +27,16 @@ import Testing
                 ["colour (bt709, bt709) dropped: mp4 can't store it for mpeg4"]
             ),
             (
-                colored("mpeg4") { $0.range = "pc" }, "mov",
+                colored("mpeg4") { $0.range = .full }, "mov",
                 ["colour (full range) dropped: mov can't store it for mpeg4"]
             ),
-            (.audio { $0.sideData = [TrackDescription.hiddenBeginning] }, "mp4", []),
+            (.audio { $0.sideData = [.state(.hiddenBeginning)] }, "mp4", []),
             (
-                .audio { $0.sideData = [TrackDescription.hiddenBeginning] }, "adts",
+                .audio { $0.sideData = [.state(.hiddenBeginning)] }, "adts",
                 ["hidden beginning dropped: adts can't mark it as hidden, so it becomes audible"]
             ),
             (
-                .audio { ($0.sideData, $0.hiddenPartOfPacket) = ([TrackDescription.hiddenBeginning], 300) },
+                .audio { ($0.sideData, $0.hiddenPartOfPacket) = ([.state(.hiddenBeginning)], 300) },
                 "mkv",
                 ["hidden beginning dropped: mkv can hide whole packets only: 300 samples become audible"]
             ),

@@ -62,7 +62,7 @@ struct PlannedCopy {
         (.other(codec: "subrip"), "subtitle", "mkv"),
         (.other(3, .data, codec: "gpmd"), "data", "mp4"),
         (.video { $0.dolbyVisionProfile = 5 }, "video", "mkv"),
-        (.video { $0.sideData = [TrackDescription.hiddenBeginning] }, "video", "mp4"),
+        (.video { $0.sideData = [.state(.hiddenBeginning)] }, "video", "mp4"),
         (.audio(codec: "pcm_s16le", over: span(0.005, 10)), "audio", "wav"),
         (.audio(codec: "pcm_s16le", over: span(0.5, 10)), "audio", "mov"),
     ])
@@ -77,7 +77,7 @@ struct PlannedCopy {
         (TrackDescription.video(codec: "vp9"), "video", "mov", "container-codec", "mov can't store vp9"),
         (.other(3, .data, codec: "klv"), "data", "mp4", "container-codec", "mp4 can't store klv"),
         (
-            .video { $0.sideData = [TrackDescription.changingHeaders] }, "video", "mp4", "container-codec",
+            .video { $0.sideData = [.state(.changingHeaders)] }, "video", "mp4", "container-codec",
             "headers of video track 0 change"
         ),
         (
@@ -89,7 +89,7 @@ struct PlannedCopy {
             "has a gap from 0 s to 0.5 s"
         ),
         (
-            .video { $0.sideData = [TrackDescription.hiddenBeginning] }, "video", "mkv", "container-codec",
+            .video { $0.sideData = [.state(.hiddenBeginning)] }, "video", "mkv", "container-codec",
             "mkv has no edit lists"
         ),
     ])
@@ -134,7 +134,7 @@ struct PlannedCopy {
         (.hiddenBetween(at: s(3)), "video track 0 hides frames at 3 s"), (nil, nil),
     ])
     func timestampsMustAllowTheirOrder(_ problem: OrderProblem?, _ message: String?) throws {
-        let track = TrackDescription.video { $0.sideData = [TrackDescription.unordered] }
+        let track = TrackDescription.video { $0.sideData = [.state(.unordered)] }
         let copy = try copy(track, prober: FakeProber(.order(problem)))
         #expect(copy.prober.requests.map(\.subject) == [.order(track: 0)])
         #expect(copy.findings == (message == nil ? [] : ["source-order at copy"]))
@@ -147,7 +147,7 @@ struct PlannedCopy {
 
     /// Hidden frames require an edit list, which players ignore in fragmented files.
     @Test func hiddenFramesNeedEditLists() throws {
-        let track = TrackDescription.video { $0.sideData = [TrackDescription.hiddenInside] }
+        let track = TrackDescription.video { $0.sideData = [.state(.hiddenInside)] }
         #expect(try copy(track, prober: FakeProber(.order(nil))).isWhole)
         let fragmented = try copy(track, keys: "fragment: 1s", prober: FakeProber(.order(nil)))
         #expect(fragmented.findings == ["container-codec at copy"])

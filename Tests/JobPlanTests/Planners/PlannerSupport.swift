@@ -259,7 +259,7 @@ extension ColorDescription {
     static var hdr: ColorDescription {
         var color = ColorDescription()
         (color.primaries, color.transfer, color.matrix) = ("bt2020", "smpte2084", "bt2020nc")
-        color.range = "tv"
+        color.range = .limited
         return color
     }
 }

@@ -60,25 +60,30 @@ import Testing
     }
 
     /// HDR metadata is kept unless frames are tone-mapped; Dolby Vision is kept only in copied packets.
-    @Test(arguments: [
-        ("mastering", "copy: true", "mp4", "copied: kept"),
-        ("mastering", "encode: { codec: h264 }", "mp4", "copied: kept"),
-        (
-            "cll", "encode: { codec: h264, color: sdr }", "mp4",
-            "dropped: tone mapping invalidates HDR metadata"
-        ),
-        ("dovi", "copy: true", "mp4", "copied: kept"),
-        ("dovi", "copy: true", "mov", "dropped: mov can't store it"),
-        ("dovi", "encode: { codec: h264 }", "mp4", "dropped: re-encoding drops Dolby Vision metadata"),
-        ("spherical", "copy: true", "mp4", "dropped: not supported in outputs"),
-        (
-            TrackDescription.secondView, "encode: { codec: h264 }", "mp4",
-            "dropped: libavcodec decodes only the first view"
-        ),
-    ])
-    func sideDataIsInTheLedger(_ kind: String, _ rule: String, _ container: String, _ outcome: String) throws
-    {
-        let track = TrackDescription.video { ($0.sideData, $0.color) = ([kind], .hdr) }
+    @Test(
+        arguments: [
+            (.masteringDisplay, "copy: true", "mp4", "copied: kept"),
+            (.masteringDisplay, "encode: { codec: h264 }", "mp4", "copied: kept"),
+            (
+                .contentLight, "encode: { codec: h264, color: sdr }", "mp4",
+                "dropped: tone mapping invalidates HDR metadata"
+            ),
+            (.dolbyVision, "copy: true", "mp4", "copied: kept"),
+            (.dolbyVision, "copy: true", "mov", "dropped: mov can't store it"),
+            (
+                .dolbyVision, "encode: { codec: h264 }", "mp4",
+                "dropped: re-encoding drops Dolby Vision metadata"
+            ),
+            (SideDataKind(rawValue: "spherical"), "copy: true", "mp4", "dropped: not supported in outputs"),
+            (
+                .secondView, "encode: { codec: h264 }", "mp4",
+                "dropped: libavcodec decodes only the first view"
+            ),
+        ] as [(SideDataKind, String, String, String)])
+    func sideDataIsInTheLedger(
+        _ kind: SideDataKind, _ rule: String, _ container: String, _ outcome: String
+    ) throws {
+        let track = TrackDescription.video { ($0.sideData, $0.color) = ([.sideData(kind)], .hdr) }
         let (decision, _) = try decide(track, rule, in: container)
         #expect(decision.reasons.lines.contains("side data \(kind) \(outcome)"), "\(decision.reasons.lines)")
         #expect(decision.value?.sideData == (outcome.hasPrefix("copied") ? [kind] : []))

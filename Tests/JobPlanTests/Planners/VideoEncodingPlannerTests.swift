@@ -94,7 +94,7 @@ import Testing
             ["fields are mixed: interlaced frames are scaled as progressive ones (`deinterlace: off`)"]
         ),
         (
-            .video { $0.sideData = [TrackDescription.lateKeyframe] }, "",
+            .video { $0.sideData = [.state(.lateKeyframe)] }, "",
             [
                 "video track 0 begins before its first keyframe: frames whose references are missing are dropped"
             ]
@@ -144,7 +144,7 @@ import Testing
         let (written, _) = try decide(encode)
         #expect(written.video?.color == nil && written.encoder.color.matrix == "smpte170m")
         let (full, _) = try decide("codec: h264, color: { range: pc }", of: .video { $0.color = .standard })
-        #expect(full.encoder.color.range == "pc" && full.video?.levels == "pc")
+        #expect(full.encoder.color.range == .full && full.video?.levels == .full)
         #expect(full.requestedColor == ["range"])
     }
 

@@ -144,7 +144,7 @@ import Testing
         let asked = try comparison([planned(["transfer"])], [found])
         #expect(asked.problem == missing[1] && asked.losses == [missing[0], missing[2]])
         // Without a declared range, players assume the limited one.
-        let full = try comparison([planned([]) { $0.range = "pc" }], [found])
+        let full = try comparison([planned([]) { $0.range = .full }], [found])
         #expect(full.losses.last == "output track 0 doesn't contain the range `pc`")
     }
 

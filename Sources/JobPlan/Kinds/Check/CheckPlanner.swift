@@ -82,7 +82,7 @@ struct CheckPlanner {
 
     private func isDecodable(_ track: TrackDescription, _ reasons: inout Reasons) -> Bool {
         if track.isDecodable { return true }
-        let codec = track.codec == "none" ? "its codec" : track.codec
+        let codec = track.knownCodec ?? "its codec"
         reasons.error(
             .cannotDecode,
             "\(track.mediaType.rawValue) track \(track.index): this build can't decode \(codec)",

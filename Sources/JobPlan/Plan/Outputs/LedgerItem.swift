@@ -1,11 +1,12 @@
+package import LibAV
 internal import Media
 
 /// An item of a source that the ledger accounts for. It is encoded as its text.
 package enum LedgerItem: Hashable, Sendable {
     /// A tag of a track or the file, by its key.
     case tag(String)
-    /// Side data of a track, by its type: `mastering`.
-    case sideData(String)
+    /// Side data of a track.
+    case sideData(SideDataKind)
     /// Any other item: a track by its name, `3 chapters`, `display matrix`.
     case named(String)
 
@@ -23,7 +24,7 @@ package enum LedgerItem: Hashable, Sendable {
     package var text: String {
         switch self {
         case .tag(let key): Self.tagPrefix + key
-        case .sideData(let kind): Self.sideDataPrefix + kind
+        case .sideData(let kind): Self.sideDataPrefix + kind.rawValue
         case .named(let name): name
         }
     }
@@ -38,7 +39,7 @@ extension LedgerItem: Codable {
         if text.hasPrefix(Self.tagPrefix) {
             self = .tag(String(text.dropFirst(Self.tagPrefix.count)))
         } else if text.hasPrefix(Self.sideDataPrefix) {
-            self = .sideData(String(text.dropFirst(Self.sideDataPrefix.count)))
+            self = .sideData(SideDataKind(rawValue: String(text.dropFirst(Self.sideDataPrefix.count))))
         } else {
             self = .named(text)
         }

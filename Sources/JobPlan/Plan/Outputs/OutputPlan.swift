@@ -133,7 +133,7 @@ extension OutputPlan {
 
     /// Timecode of the output's first frame.
     package var timecode: String? {
-        tracks.first { $0.source.mediaType == .video }?.metadata.first { $0.key == "timecode" }?.value
+        tracks.first { $0.source.mediaType == .video }?.metadata.first(where: \.isTimecode)?.value
     }
 
     /// The output without data that is only displayed to the user, to keep the message to a worker short.

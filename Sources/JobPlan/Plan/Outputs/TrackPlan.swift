@@ -116,8 +116,8 @@ package struct TrackPlan: Codable, Hashable, Sendable {
     @Annotation package var requestedTags: [String] = []
     /// Dispositions by libavformat's names, such as `default`.
     package var disposition: [String]
-    /// Types of side data that are kept.
-    package var sideData: [String]
+    /// Kinds of side data that are kept.
+    package var sideData: [SideDataKind]
     /// Reason why the track is re-encoded although its rule copies it; nil if it isn't.
     @Annotation package var fallbackReason: String?
     /// Difference from the preliminary plan, which was predicted before another job created the source; nil if there is

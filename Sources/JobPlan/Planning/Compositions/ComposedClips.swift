@@ -95,10 +95,10 @@ struct ComposedClips {
         if let rate = requested?.frameRate?.value, track.frameRate != rate || !track.hasConstantFrameRate {
             return "its frame rate is not the composition's constant \(rate) frames/s"
         }
-        if track.sideData.contains(TrackDescription.changingHeaders) {
+        if track.has(.changingHeaders) {
             return "its codec headers change within the file (concatenated files)"
         }
-        if track.sideData.contains(TrackDescription.unordered) {
+        if track.has(.unordered) {
             return "its decoding times are not in order"
         }
         return nil
@@ -252,7 +252,7 @@ extension TrackDescription {
         // The packet count and the exact end are unknown until the packets are read.
         (track.isExact, track.hasOwnDuration, track.sampleCount) = (false, true, nil)
         (track.hiddenPartOfPacket, track.isAttachedPicture, track.hasConstantFrameRate) = (nil, false, false)
-        track.sideData = like.carriedKinds
+        track.sideData = like.sideDataKinds.map(TrackProperty.sideData)
         (track.language, track.title, track.tags, track.disposition) = (language, title, tags, disposition)
         return track
     }

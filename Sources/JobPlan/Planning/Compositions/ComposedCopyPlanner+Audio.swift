@@ -55,7 +55,7 @@ extension ComposedCopyPlanner {
             if let other = deviationFromSpec(track) {
                 return refuse(item: index, other, into: &sink)
             }
-            if track.sideData.contains(TrackDescription.changingHeaders) {
+            if track.has(.changingHeaders) {
                 return refuse(
                     item: index,
                     "its codec headers change within the file (concatenated files)",

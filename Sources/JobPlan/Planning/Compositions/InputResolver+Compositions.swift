@@ -64,7 +64,7 @@ extension InputResolver {
                 else { return nil }
                 description = measured
             }
-            guard description.container.hasSuffix("_pipe"), let track = description.tracks.first,
+            guard SourceContainer(description.container).isImageFile, let track = description.tracks.first,
                 track.mediaType == .video
             else {
                 return CompositionPlanner.ResolvedSource(

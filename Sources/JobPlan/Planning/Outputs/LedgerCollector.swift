@@ -22,13 +22,11 @@ enum LedgerCollector {
         let own = merged(byTrack[nil] ?? [])
         result += own
         let items = Set(own.map(\.item))
-        for tag in source.metadata where !isTimecode(tag.key) && !items.contains(.tag(tag.key)) {
+        for tag in source.metadata where !tag.isTimecode && !items.contains(.tag(tag.key)) {
             result.append(LedgerEntry(track: nil, item: .tag(tag.key), outcome: .dropped, reason: unnamed))
         }
         return result
     }
-
-    private static func isTimecode(_ key: String) -> Bool { key.lowercased() == "timecode" }
 
     private static func merged(_ entries: [LedgerEntry]) -> [LedgerEntry] {
         let taken = Set(entries.filter { $0.outcome != .dropped }.map(\.item))
@@ -49,9 +47,9 @@ enum LedgerCollector {
         if !items.contains(name) && !items.contains(.timecodeTrack) { expected.append(name) }
         let isTaken = entries.contains { $0.item == name && $0.outcome != .dropped }
         if isTaken, track.mediaType != .attachment {
-            expected += track.tags.filter { !isTimecode($0.key) }.map { .tag($0.key) }
+            expected += track.tags.filter { !$0.isTimecode }.map { .tag($0.key) }
             if !track.isAttachedPicture {
-                expected += track.carriedKinds.map { .sideData($0) }
+                expected += track.sideDataKinds.map { .sideData($0) }
                 if track.transform?.isIdentity == false { expected.append(.displayMatrix) }
                 if track.cleanAperture != nil { expected.append(.cleanAperture) }
             }

@@ -33,7 +33,7 @@ struct MetadataPlanner {
         var entries: [MetadataEntry] = []
         var reasons = Reasons()
         // `TimecodePlanner` adds the entry of a timecode.
-        let tags = source.filter { $0.key.lowercased() != "timecode" }
+        let tags = source.filter { !$0.isTimecode }
         if spec.set.count > container.model.maxTags {
             reasons.error(
                 .containerSetting,
@@ -55,7 +55,7 @@ struct MetadataPlanner {
         }
         for (key, problem) in dropped { reasons.account(for: .tag(key), of: nil, .dropped, problem) }
         // A timecode is written as a tag of the video track.
-        entries += spec.set.filter { $0.key.value.lowercased() != "timecode" }.map {
+        entries += spec.set.filter { !MetadataEntry.isTimecode($0.key.value) }.map {
             MetadataEntry(key: $0.key.value, value: $0.value)
         }
         return Decision(entries, reasons)

@@ -104,9 +104,9 @@ struct OutputPlanner {
                     track: first.map { tracks[$0] }, start: extent.ranges.first?.start ?? .zero
                 ).decide()) ?? ""
         if let first {
-            tracks[first].metadata.removeAll { $0.key.lowercased() == "timecode" }
+            tracks[first].metadata.removeAll(where: \.isTimecode)
             if !timecode.isEmpty {
-                tracks[first].metadata.append(MetadataEntry(key: "timecode", value: timecode))
+                tracks[first].metadata.append(MetadataEntry(key: MetadataEntry.timecodeKey, value: timecode))
             }
         }
         let metadata =

@@ -42,7 +42,7 @@ struct TimecodePlanner {
         let rules = output.tracks.filter { $0.mediaType == .video }.flatMap(\.metadata)
         guard
             let (key, value) = (rules + output.media.metadata.set).first(where: {
-                $0.key.value.lowercased() == "timecode"
+                MetadataEntry.isTimecode($0.key.value)
             })
         else { return nil }
         let rate: Rational? =
@@ -70,7 +70,9 @@ struct TimecodePlanner {
     /// The source's timecode in the output, with the reason; nil if it is dropped.
     private var kept: (code: String?, reason: String) {
         guard let timecode = source.timecode else { return (nil, "the source has none") }
-        guard output.media.metadata.keep.contains("timecode") else { return (nil, "the job doesn't keep it") }
+        guard output.media.metadata.keep.contains(MetadataEntry.timecodeKey) else {
+            return (nil, "the job doesn't keep it")
+        }
         guard let track, let rate = track.source.frameRate else {
             return (nil, "the output has no video")
         }

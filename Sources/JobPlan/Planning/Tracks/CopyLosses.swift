@@ -16,7 +16,7 @@ struct CopyLosses {
         func drop(_ item: String, _ reason: String) {
             reasons.account(for: .named(item), of: track.index, .dropped, "\(container.name) \(reason)")
         }
-        if track.sideData.contains(TrackDescription.hiddenBeginning), let reason = hiddenBeginning {
+        if track.has(.hiddenBeginning), let reason = hiddenBeginning {
             drop("hidden beginning", reason)
         }
         if track.hasSeparateAlpha, !container.model.supportsSeparateAlpha {
@@ -58,7 +58,7 @@ struct CopyLosses {
         }
         // Players assume limited range if none is stated.
         if !(isStored && container.model.storesColorRange), !bitstreamColor.contains(.range),
-            color.range == "pc",
+            color.range == .full,
             !track.pixelFormat.isRGB
         {
             lost.append("full range")

@@ -112,12 +112,12 @@ struct CopyPlanner {
         let isData = track.mediaType == .data
         guard isData ? type.model.dataCodecs.contains(track.codec) : type.canHold(codec: track.codec) else {
             return refuse(
-                "\(type.name) can't store \(track.codec == "none" ? "an unknown codec" : track.codec), the codec of \(label(track))",
+                "\(type.name) can't store \(track.knownCodec ?? "an unknown codec"), the codec of \(label(track))",
                 help: isData
                     ? "it holds data tracks of \(type.model.dataCodecs.joined(separator: " and ")); use `data: { codec: … }` to select them"
                     : "use `encode`, or another container", into: &sink)
         }
-        if track.sideData.contains(TrackDescription.changingHeaders),
+        if track.has(.changingHeaders),
             [.video, .audio].contains(track.mediaType)
         {
             return refuse(
@@ -213,13 +213,13 @@ struct CopyPlanner {
         let isFragmented = output.media.fragmentInterval != nil
         guard track.mediaType == .video, !type.hasEditLists || isFragmented else { return .copy }
         let help = "use `encode`, or mp4 or mov\(isFragmented ? " without `fragment`" : "")"
-        if !type.hasEditLists, track.sideData.contains(TrackDescription.hiddenBeginning) {
+        if !type.hasEditLists, track.has(.hiddenBeginning) {
             return refuse(
                 "\(label(track)) begins with frames that an edit list hides; \(type.name) has no edit lists",
                 help: help,
                 into: &sink)
         }
-        if track.sideData.contains(TrackDescription.hiddenInside) {
+        if track.has(.hiddenInside) {
             return refuse(
                 "frames of \(label(track)) refer to others that an edit list hides; \(isFragmented ? "a fragmented file" : type.name) has no edit lists",
                 help: help,
@@ -231,9 +231,8 @@ struct CopyPlanner {
     /// Returns the reason why the source's timestamps prevent a copy; nil if they don't. All packets are read
     /// if the source's index indicates a problem.
     private func orderProblem(_ track: TrackDescription) -> String? {
-        let causes = [TrackDescription.unordered, TrackDescription.hiddenInside]
         guard track.mediaType == .video || track.mediaType == .audio, case .file(let path, _) = source,
-            track.sideData.contains(where: causes.contains)
+            track.has(.unordered) || track.has(.hiddenInside)
         else { return nil }
         // Read errors are reported by the code that reads the file.
         switch try? prober.orderProblem(track.index, of: path) {

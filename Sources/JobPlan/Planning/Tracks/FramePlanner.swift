@@ -191,7 +191,7 @@ struct FramePlanner {
         prepared.settings.filters = filters.value
         var color = track.color
         // The reader assumes the same defaults for frames that state no range.
-        color.range = color.range ?? (track.pixelFormat.isFullRangeByDefault ? "pc" : "tv")
+        color.range = color.range ?? track.pixelFormat.defaultRange
         let defaultMatrix = ColorDescription.defaultMatrix(width: track.width, height: track.height)
         let format = FrameFormat(
             width: prepared.size.width, height: prepared.size.height,

@@ -72,12 +72,12 @@ struct TrackPlanner {
             reasons.account(for: .track(track), of: track.index, outcome, reason)
             guard track.index != plan.source.index else { continue }
             // The output's track has the tags and side data of the mix's first track.
-            for tag in track.tags where tag.key.lowercased() != "timecode" {
+            for tag in track.tags where !tag.isTimecode {
                 reasons.account(
                     for: .tag(tag.key), of: track.index, .dropped,
                     "the mix keeps those of track \(plan.source.index)")
             }
-            for kind in track.carriedKinds {
+            for kind in track.sideDataKinds {
                 reasons.account(for: .sideData(kind), of: track.index, .dropped, "not supported in outputs")
             }
         }
@@ -87,25 +87,25 @@ struct TrackPlanner {
     /// its own packets.
     private func sideData(
         of track: TrackDescription, _ action: TrackPlan.Action, _ reasons: inout Reasons
-    ) -> [String] {
-        var carried: [String] = []
-        for kind in track.carriedKinds {
+    ) -> [SideDataKind] {
+        var carried: [SideDataKind] = []
+        for kind in track.sideDataKinds {
             var problem: String?
             switch (kind, action) {
             case _ where track.mediaType != .video: problem = "not supported in outputs"
-            case ("dovi", .copy):
+            case (.dolbyVision, .copy):
                 if !container.value.model.storesDolbyVision {
                     problem = "\(container.value.name) can't store it"
                 }
-            case ("dovi", _): problem = "re-encoding drops Dolby Vision metadata"
-            case (TrackDescription.secondView, .copy):
+            case (.dolbyVision, _): problem = "re-encoding drops Dolby Vision metadata"
+            case (.secondView, .copy):
                 problem = "libavformat can't write its configuration (lhvC); players show the first view"
-            case (TrackDescription.secondView, _): problem = "libavcodec decodes only the first view"
-            case ("mastering", .encode(let encoding)), ("cll", .encode(let encoding)):
+            case (.secondView, _): problem = "libavcodec decodes only the first view"
+            case (.masteringDisplay, .encode(let encoding)), (.contentLight, .encode(let encoding)):
                 if encoding.video?.mapsTones == true {
                     problem = "tone mapping invalidates HDR metadata"
                 }
-            case ("mastering", _), ("cll", _): break
+            case (.masteringDisplay, _), (.contentLight, _): break
             default: problem = "not supported in outputs"
             }
             if problem == nil { carried.append(kind) }
@@ -427,7 +427,7 @@ struct TrackPlanner {
         _ track: TrackDescription, rule: TrackRule, _ reasons: inout Reasons
     ) -> Bool {
         if track.isDecodable { return true }
-        let codec = track.codec == "none" ? "its codec" : track.codec
+        let codec = track.knownCodec ?? "its codec"
         reasons.error(
             .cannotDecode, "\(label(track)): this build has no decoder for \(codec)", at: rule.selection.range
         )

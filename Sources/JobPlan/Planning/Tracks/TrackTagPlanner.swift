@@ -108,7 +108,7 @@ struct TrackTagPlanner {
             reasons.account(for: .tag(tag.key), of: track.index, outcome, reason)
         }
         // The timecode has its own ledger entry.
-        if name == "timecode" { return }
+        if tag.isTimecode { return }
         if set.contains(name) {
             return note(.dropped, "set by the rule")
         }

@@ -35,13 +35,15 @@ extension VideoEncodingPlanner {
             let order = track.fieldOrder.map { " (\($0.rawValue) field first)" } ?? ""
             reasons.note("the first decoded frames are interlaced\(order)")
         }
-        if track.sideData.contains(TrackDescription.lateKeyframe) {
+        if track.has(.lateKeyframe) {
             reasons.note(
                 "video track \(track.index) begins before its first keyframe: frames whose references are missing are dropped"
             )
         }
         if let color = spec.color {
-            let parts = [targetColor.primaries, targetColor.transfer, targetColor.matrix, targetColor.range]
+            let parts = [
+                targetColor.primaries, targetColor.transfer, targetColor.matrix, targetColor.range?.rawValue,
+            ]
             let isConverted =
                 conversion != nil || isCrossing || sourceRange != targetColor.range ?? sourceRange
             note(
@@ -53,7 +55,7 @@ extension VideoEncodingPlanner {
             targetColor.matrix != track.color.matrix || targetColor.range != track.color.range,
             conversion != nil || isCrossing || sourceRange != targetColor.range ?? sourceRange
         {
-            let parts = [targetColor.matrix, targetColor.range].map { $0 ?? "unknown" }
+            let parts = [targetColor.matrix, targetColor.range?.rawValue].map { $0 ?? "unknown" }
             note("color", parts.joined(separator: "/") + ", converted", .default)
         }
         if assumesMatrix

@@ -153,7 +153,7 @@ struct VideoEncodingPlanner {
             }
             // Full range is declared separately instead of by a pixel format such as yuvj420p.
             if format.isFullRangeByName, spec.codec.value.codec.fixedColor != .jpeg,
-                format != track.pixelFormat || spec.color?.levels?.value == "tv"
+                format != track.pixelFormat || spec.color?.levels?.value == .limited
             {
                 return false
             }
@@ -210,11 +210,11 @@ struct VideoEncodingPlanner {
         color.primaries = spec.color?.primaries?.value ?? color.primaries
         color.transfer = spec.color?.transfer?.value ?? color.transfer
         if format.isRGB {
-            (color.matrix, color.range, color.chromaLocation) = ("gbr", "pc", nil)
+            (color.matrix, color.range, color.chromaLocation) = ("gbr", .full, nil)
             return color
         }
         if track.pixelFormat.isRGB {
-            (color.matrix, color.range, color.chromaLocation) = (sourceMatrix, "tv", nil)
+            (color.matrix, color.range, color.chromaLocation) = (sourceMatrix, .limited, nil)
         } else if color.matrix == nil, isMatrixAssumedDifferently(size) {
             color.matrix = sourceMatrix
         }
@@ -224,10 +224,10 @@ struct VideoEncodingPlanner {
         case nil: break
         case .jpeg:
             if !ColorDescription.isSameMatrix(color.matrix, "bt470bg") { color.matrix = "bt470bg" }
-            color.range = "pc"
-        case .limited: color.range = "tv"
+            color.range = .full
+        case .limited: color.range = .limited
         }
-        if format.isFullRangeByName { color.range = "pc" }
+        if format.isFullRangeByName { color.range = .full }
         return color
     }
 
@@ -256,9 +256,7 @@ struct VideoEncodingPlanner {
 
     /// Range of the source; if the source doesn't declare one, limited, except for pixel formats that are
     /// usually of full range.
-    var sourceRange: String {
-        track.color.range ?? (track.pixelFormat.isFullRangeByDefault ? "pc" : "tv")
-    }
+    var sourceRange: ColorRange { track.color.range ?? track.pixelFormat.defaultRange }
 
     /// Color properties to convert: those that the source declares and the job sets to another value; nil if
     /// there are none. Properties that the source doesn't declare are only tagged with the job's values. The

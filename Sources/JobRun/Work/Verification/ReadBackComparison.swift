@@ -129,8 +129,8 @@ struct ReadBackComparison {
             missing.append(MetadataEntry(key: "matrix", value: name))
         }
         // If no range is declared, players assume limited range.
-        if requested.range == "pc", actual.range != "pc", !track.format.pixelFormat.isFullRangeByName {
-            missing.append(MetadataEntry(key: "range", value: "pc"))
+        if requested.range == .full, actual.range != .full, !track.format.pixelFormat.isFullRangeByName {
+            missing.append(MetadataEntry(key: "range", value: ColorRange.full.rawValue))
         }
         return missing
     }
@@ -143,7 +143,7 @@ struct ReadBackComparison {
         return expected.filter { entry in
             switch entry.key.lowercased() {
             // The timecode is checked separately; `alpha_mode` marks a separate alpha plane and isn't a user tag.
-            case "timecode", "alpha_mode": return false
+            case MetadataEntry.timecodeKey, "alpha_mode": return false
             case "language" where track != nil: return track?.languageCode != entry.value
             // A demuxer may keep the case of the key, so that the track has the tag but no title.
             case "title" where track != nil, "handler_name" where track != nil:

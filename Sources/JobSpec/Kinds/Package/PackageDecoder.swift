@@ -146,7 +146,7 @@ struct PackageDecoder {
                     at: location, notes: [Diagnostic.Note("`package` is here", at: entry.keyRange)],
                     help: "write each track as an output of its own, or set `destination`")
             }
-            if let (key, _) = rule.metadata.first(where: { $0.key.value.lowercased() == "timecode" }) {
+            if let (key, _) = rule.metadata.first(where: { MetadataEntry.isTimecode($0.key.value) }) {
                 reader.sink.error(
                     .containerSetting, "a `package` can't store a timecode", at: key.range,
                     notes: [Diagnostic.Note("`package` is here", at: entry.keyRange)])

@@ -7,7 +7,7 @@ enum HDRMetadataSEI {
     static func needsInspection(_ stream: StreamInfo) -> Bool {
         stream.parameters.traits.parameterSets != nil
             && stream.parameters.color.transfer == "smpte2084"
-            && !stream.sideData.contains { $0.kind == "mastering" || $0.kind == "cll" }
+            && !stream.sideData.contains { $0.kind == .masteringDisplay || $0.kind == .contentLight }
     }
 
     /// Reads the metadata from the stream's header and its first packets. Returns an empty array if none can be read.

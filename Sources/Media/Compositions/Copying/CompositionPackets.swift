@@ -74,7 +74,7 @@ extension VideoOutputSettings {
         self.init(
             pixelFormat: track.pixelFormat, size: PixelSize(width: track.width, height: track.height))
         fit = .stretch
-        levels = track.color.range ?? "tv"
+        levels = track.color.range ?? .limited
         sourceRange = canvas.color.range
     }
 }

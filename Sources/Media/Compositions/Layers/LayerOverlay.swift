@@ -204,7 +204,7 @@ extension TextLayer {
                         "flags": "bicubic",
                         "out_color_matrix":
                             ColorDescription.scaleName(ofMatrix: canvas.color.matrix) ?? "bt709",
-                        "out_range": canvas.color.range ?? "tv",
+                        "out_range": (canvas.color.range ?? .limited).rawValue,
                     ]),
                 FilterStep("format", ["pix_fmts": "\(canvas.layerFormat)"]),
             ], mediaType: .video)

@@ -24,7 +24,7 @@ package struct FrameFilterChain {
     var scaling: [MetadataEntry] {
         let name =
             format.isRGB ? settings.matrix ?? defaultMatrix : matrix ?? settings.sourceMatrix ?? defaultMatrix
-        let range = isFullRange ? "pc" : "tv"
+        let range: ColorRange = isFullRange ? .full : .limited
         return Self.changesColor(settings.filters)
             ? Self.flags : Self.scalerOptions(from: range, to: range, matrix: name)
     }
@@ -38,11 +38,11 @@ package struct FrameFilterChain {
         if changesColor(filters) {
             return try FilterGraph.filteredFormat(filters.steps, of: input, scaling: flags)
         }
-        let range = input.color.range ?? (input.format.isFullRangeByDefault ? "pc" : "tv")
+        let range = input.color.range ?? input.format.defaultRange
         var after = try FilterGraph.format(
             after: filters.steps, of: input, scaling: scalerOptions(from: range, to: range, matrix: matrix))
         if after.format.isRGB {
-            (after.color.matrix, after.color.range) = ("gbr", "pc")
+            (after.color.matrix, after.color.range) = ("gbr", .full)
         } else if input.format.isRGB {
             after.color.matrix = matrix
         }
@@ -59,13 +59,13 @@ package struct FrameFilterChain {
         (plain.color, plain.mapsTones, plain.matrix) = (settings.color, settings.mapsTones, settings.matrix)
         (plain.levels, plain.sourceMatrix) = (settings.levels, settings.sourceMatrix)
         let format = format.withoutRangeByName
-        let isFullRange = color.range.map { $0 == "pc" } ?? format.isFullRangeByDefault
+        let range = color.range ?? format.defaultRange
         var known = color
-        known.range = isFullRange ? "pc" : "tv"
+        known.range = range
         known.matrix = color.matrix ?? settings.sourceMatrix
         let size = PixelSize(width: 64, height: 64)
         let chain = FrameFilterChain(
-            settings: plain, size: size, format: format, isFullRange: isFullRange, matrix: known.matrix,
+            settings: plain, size: size, format: format, isFullRange: range == .full, matrix: known.matrix,
             wholeSize: nil, target: target)
         _ = try FilterGraph.filteredFormat(
             chain.steps,
@@ -165,7 +165,7 @@ package struct FrameFilterChain {
         var target = color
         if isCrossing, inner.isRGB { target.matrix = settings.matrix }
         guard var step = target.conversionFilter else { return before }
-        step.options.append(MetadataEntry(key: "range", value: outputRange == "pc" ? "full" : "limited"))
+        step.options.append(MetadataEntry(key: "range", value: outputRange.zscaleName))
         return before + [step]
     }
 
@@ -188,14 +188,15 @@ package struct FrameFilterChain {
     /// Pixel format after the user's filters, or of the input frames without filters.
     private var inner: PixelFormat { settings.filtered?.pixelFormat ?? format }
 
-    /// Range of the frames after the user's filters, `tv` or `pc`.
-    private var innerRange: String {
-        guard let filtered = settings.filtered else { return isFullRange ? "pc" : "tv" }
-        return filtered.range ?? (filtered.pixelFormat.isFullRangeByDefault ? "pc" : "tv")
+    /// Range of the frames after the user's filters.
+    private var innerRange: ColorRange {
+        guard let filtered = settings.filtered else { return isFullRange ? .full : .limited }
+        return filtered.range ?? filtered.pixelFormat.defaultRange
     }
 
-    private var outputRange: String {
-        target.isFullRangeByName || target.isRGB ? "pc" : settings.levels ?? (inner.isRGB ? "tv" : innerRange)
+    private var outputRange: ColorRange {
+        target.isFullRangeByName || target.isRGB
+            ? .full : settings.levels ?? (inner.isRGB ? .limited : innerRange)
     }
 
     /// Whether RGB is converted to YUV or YUV to RGB.
@@ -208,7 +209,7 @@ package struct FrameFilterChain {
     }
 
     /// Range and matrix options of the last scaler.
-    private func scalerOptions(to range: String) -> [MetadataEntry] {
+    private func scalerOptions(to range: ColorRange) -> [MetadataEntry] {
         guard isCrossing else { return Self.scalerOptions(from: innerRange, to: range, matrix: nil) }
         let own = settings.filtered == nil ? matrix : settings.filtered?.matrix
         return Self.scalerOptions(
@@ -218,9 +219,10 @@ package struct FrameFilterChain {
         )
     }
 
-    private static func scalerOptions(from: String, to: String, matrix: String?) -> [MetadataEntry] {
+    private static func scalerOptions(from: ColorRange, to: ColorRange, matrix: String?) -> [MetadataEntry] {
         let ranges = [
-            MetadataEntry(key: "in_range", value: from), MetadataEntry(key: "out_range", value: to),
+            MetadataEntry(key: "in_range", value: from.rawValue),
+            MetadataEntry(key: "out_range", value: to.rawValue),
         ]
         let matrices = ColorDescription.scaleName(ofMatrix: matrix).map {
             [

@@ -61,9 +61,9 @@ final class VideoConverter: FrameStage {
             settings.size ?? (settings.isPlain ? source : nil), settings.pixelFormat ?? format.pixelFormat
         )
         self.settings = settings
-        isFullRangeByDefault = (settings.sourceRange ?? format.color.range).map { $0 == "pc" }
+        isFullRangeByDefault = (settings.sourceRange ?? format.color.range).map { $0 == .full }
         defaultMatrix = settings.sourceMatrix ?? format.color.matrix
-        isOutputFullRange = target.format.isRGB ? nil : settings.levels.map { $0 == "pc" }
+        isOutputFullRange = target.format.isRGB ? nil : settings.levels.map { $0 == .full }
         self.tick = tick
         inner = tick
         start = context.start.ticks(in: tick)

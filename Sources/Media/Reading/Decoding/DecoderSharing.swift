@@ -114,6 +114,6 @@ extension AssetReaderOutput {
         return !settings.isPlain
             || settings.size.map { $0 != PixelSize(width: format.width, height: format.height) } ?? false
             || settings.pixelFormat.map { $0 != format.pixelFormat } ?? false
-            || settings.levels.map { $0 != (format.color.range ?? "tv") } ?? false
+            || settings.levels.map { $0 != (format.color.range ?? .limited) } ?? false
     }
 }

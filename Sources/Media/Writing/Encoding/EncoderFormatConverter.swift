@@ -79,7 +79,7 @@ struct EncoderFormatConverter: ~Copyable {
     ) -> VideoOutputSettings {
         let target = configuration.pixelFormat
         var settings = VideoOutputSettings(pixelFormat: target)
-        settings.levels = target.isRGB ? nil : configuration.color.range ?? "tv"
+        settings.levels = target.isRGB ? nil : configuration.color.range ?? .limited
         settings.matrix =
             configuration.color.matrix
             ?? ColorDescription.defaultMatrix(width: size.width, height: size.height)

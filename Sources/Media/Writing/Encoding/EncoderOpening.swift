@@ -60,7 +60,9 @@ struct EncoderOpening {
         if !isFedByReader, mediaType == .video, !configuration.pixelFormat.isRGB, color.matrix == nil {
             completed.color.matrix = ColorDescription.defaultMatrix(
                 width: configuration.width, height: configuration.height)
-            if !configuration.pixelFormat.isFullRangeByName { completed.color.range = color.range ?? "tv" }
+            if !configuration.pixelFormat.isFullRangeByName {
+                completed.color.range = color.range ?? .limited
+            }
         }
         if boundaries != nil, let (option, value) = configuration.model?.gop.forcedKeyframes(configuration) {
             completed.set(value, at: option)

@@ -14,7 +14,7 @@ final class VideoEncoderStage: InputStage {
     private let boundaries: SegmentBoundaries?
     private var converter: EncoderFormatConverter
     /// Color range to which frames are converted; nil for frames of a reader, which have it already, and for RGB.
-    private let range: String?
+    private let range: ColorRange?
     /// Matrix to which frames are converted; nil for frames of a reader, which have it already, and for RGB.
     private let matrix: String?
     private let frameFormat: (width: Int, height: Int, format: PixelFormat)
@@ -40,7 +40,7 @@ final class VideoEncoderStage: InputStage {
         let color = configuration.color
         gamut = isFedByReader || color.primaries == nil && color.transfer == nil ? nil : color
         self.boundaries = boundaries
-        range = isFedByReader || configuration.pixelFormat.isRGB ? nil : configuration.color.range ?? "tv"
+        range = isFedByReader || configuration.pixelFormat.isRGB ? nil : configuration.color.range ?? .limited
         matrix = isFedByReader || configuration.pixelFormat.isRGB ? nil : configuration.color.matrix
         self.encoder = encoder
         acceptsCaptions = configuration.model?.frames.acceptsCaptions == true
@@ -135,7 +135,7 @@ final class VideoEncoderStage: InputStage {
         let format = frame.pixelFormat
         if format != frameFormat.format, format.withoutRangeByName != plainFormat { return true }
         if let range, let isFull = frame.colorCode.isFullRange ?? (format.isFullRangeByName ? true : nil),
-            isFull != (range == "pc")
+            isFull != (range == .full)
         {
             return true
         }
