@@ -353,7 +353,9 @@ package final class RunState: PlanMemory, OutputRecords, Sendable {
             return RunReasons(lines: ["its destination was \(former) and is \(destination)"])
         }
         guard let now else { return RunReasons(lines: ["its output no longer exists: \(destination)"]) }
-        if record.output != now { return RunReasons(lines: ["its output was changed since"]) }
+        if record.output != now {
+            return RunReasons(lines: ["its output was changed after it was published"])
+        }
         return RunReasons(lines: before.map { digest.changes(since: $0) } ?? ["its plan changed"])
     }
 

@@ -82,11 +82,9 @@ struct CheckPlanner {
 
     private func isDecodable(_ track: TrackDescription, _ reasons: inout Reasons) -> Bool {
         if track.isDecodable { return true }
-        let codec = track.knownCodec ?? "its codec"
         reasons.error(
-            .cannotDecode,
-            "\(track.mediaType.rawValue) track \(track.index): this build can't decode \(codec)",
-            at: spec.range, help: "`check: { decode: false }` reads packets without decoding them")
+            .cannotDecode, track.missingDecoderText, at: spec.range,
+            help: "`check: { decode: false }` reads packets without decoding them")
         return false
     }
 }

@@ -153,7 +153,7 @@ extension TrackPlan {
     }
 
     /// Type and index of the source track, for messages.
-    package var label: String { "\(source.mediaType.rawValue) track \(source.index)" }
+    package var label: String { source.label }
 
     var cut: SmartCut? { if case .smartCut(let cut) = action { cut } else { nil } }
 

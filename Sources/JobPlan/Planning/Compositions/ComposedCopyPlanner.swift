@@ -60,20 +60,16 @@ struct ComposedCopyPlanner {
             for note in audio.notes.prefix(24) { reasons.note(note) }
             if !audio.isExact {
                 reasons.note(
-                    "\(label(track)) is cut between packets: up to one packet is missing where a clip begins or ends"
+                    "\(track.label) is cut between packets: up to one packet is missing where a clip begins or ends"
                 )
             }
         case .predicted:
             let jobs = Set(composed.awaited.map(\.job)).sorted().joined(separator: ", ")
-            reasons.note("which parts of \(label(track)) are copied is determined once \(jobs) has run")
-        case .fallBack(_, let why): reasons.note("\(label(track)) is re-encoded: \(why)")
+            reasons.note("which parts of \(track.label) are copied is determined once \(jobs) has run")
+        case .fallBack(_, let why): reasons.note("\(track.label) is re-encoded: \(why)")
         case nil: reasons.diagnostics.add(own)
         }
         return Decision(result, reasons)
-    }
-
-    private func label(_ track: TrackDescription) -> String {
-        "\(track.mediaType.rawValue) track \(track.index)"
     }
 
     private func copy(_ track: TrackDescription, into sink: inout DiagnosticSink) -> Result? {

@@ -37,32 +37,36 @@ struct AudioEncodingPlanner {
         configuration.channelLayout = layout
         configuration.sampleFormat = format
         codec.encoder.set(spec.choices, in: &configuration)
-        note("codec", "\(codec.name) (\(encoder.name))", at: spec.codec.range)
-        if let range = spec.encoderRange, !codec.isAutomatic { note("encoder", encoder.name, at: range) }
-        if let profile = spec.profile { note("profile", profile.value, at: profile.range) }
+        settings.note("codec", "\(codec.name) (\(encoder.name))", at: spec.codec.range)
+        if let range = spec.encoderRange, !codec.isAutomatic {
+            settings.note("encoder", encoder.name, at: range)
+        }
+        if let profile = spec.profile { settings.note("profile", profile.value, at: profile.range) }
         if let depth = spec.bitDepth {
             configuration.bitsPerSample = depth.value
-            note("bit_depth", "\(depth.value)", at: depth.range)
+            settings.note("bit_depth", "\(depth.value)", at: depth.range)
         }
         if let bitRate = spec.bitRate {
             configuration.bitRate = bitRate.value
-            note("bitrate", "\(bitRate.value)", at: bitRate.range)
+            settings.note("bitrate", "\(bitRate.value)", at: bitRate.range)
         } else if let quality = spec.quality {
             configuration.quality = quality.value
-            note("quality", ThousandthsText.text(quality.value), at: quality.range)
+            settings.note("quality", ThousandthsText.text(quality.value), at: quality.range)
         } else if let bitRate = spec.codec.value.rate.defaultBitRate(layout.channels) {
             configuration.bitRate = bitRate
-            note("bitrate", "\(bitRate)", .default)
+            settings.note("bitrate", "\(bitRate)", .default)
         }
-        note(
+        settings.note(
             "sample_rate", "\(rate)",
             spec.sampleRate.map { TrackPlan.Setting.Origin($0.range) }
                 ?? (rate == track.sampleRate ? .source : .default))
-        note(
+        settings.note(
             "channels", layout.description,
             spec.channels.map { TrackPlan.Setting.Origin($0.range) }
                 ?? (layout == track.channelLayout ? .source : .default))
-        for option in spec.options { note(option.name.value, option.value.value, at: option.name.range) }
+        for option in spec.options {
+            settings.note(option.name.value, option.value.value, at: option.name.range)
+        }
         let chain = filters()
         if codec.samples.hasEncoderDelay, !container.hidesBeginning(ofCodec: codec.name) {
             reasons.note(
@@ -87,29 +91,20 @@ struct AudioEncodingPlanner {
             loudness: spec.normalize?.value, hasTwoPasses: false, settings: settings)
     }
 
-    private mutating func note(_ key: String, _ value: String, _ origin: TrackPlan.Setting.Origin) {
-        settings.append(TrackPlan.Setting(key: key, value: value, origin: origin))
-    }
-
-    /// Adds a setting of the job file, whose origin follows from its location.
-    private mutating func note(_ key: String, _ value: String, at range: SourceRange) {
-        settings.append(TrackPlan.Setting(key: key, value: value, origin: TrackPlan.Setting.Origin(range)))
-    }
-
     /// Returns the filters: gain, then those of the job. Normalization follows once the loudness is measured.
     private mutating func filters() -> FilterChain? {
         var chain: [FilterStep] = []
         if let gain = spec.gain, gain.value != 0 {
             chain.append(.volume("\(ThousandthsText.text(gain.value))dB"))
-            note("gain", "\(ThousandthsText.text(gain.value)) dB", at: gain.range)
+            settings.note("gain", "\(ThousandthsText.text(gain.value)) dB", at: gain.range)
         }
         if let filters = spec.filters {
             chain += filters.value.steps
-            note("filters", filters.value.description, at: filters.range)
+            settings.note("filters", filters.value.description, at: filters.range)
         }
         if let target = spec.normalize {
             let value = target.value
-            note(
+            settings.note(
                 "normalize",
                 "\(value.integrated) LUFS, \(value.truePeak) dBTP" + (value.range.map { ", \($0) LU" } ?? "")
                     + (value.writesTags ? ", written as tags" : ""),

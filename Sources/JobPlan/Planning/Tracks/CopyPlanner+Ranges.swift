@@ -63,7 +63,7 @@ extension CopyPlanner {
             if let cut = found?.smart, !cut.hasEdges { return .smartCut(cut) }
             sink.error(
                 .copyRange,
-                "\(label(track)) can't be copied: \(found?.obstacle?.description ?? "not all ranges begin at a keyframe and end where a copy can")",
+                "\(track.label) can't be copied: \(found?.obstacle?.description ?? "not all ranges begin at a keyframe and end where a copy can")",
                 at: rangeLocation, notes: [Diagnostic.Note("`copy` is here", at: location)],
                 help: "use `cut: smart`, which re-encodes only the edges of the ranges")
             return nil
@@ -86,7 +86,7 @@ extension CopyPlanner {
             }
             return .smartCut(cut)
         } catch {
-            let message = "\(label(track)) doesn't support a smart cut: \(error)"
+            let message = "\(track.label) doesn't support a smart cut: \(error)"
             if cut == .smartOrExact {
                 let location = self.location
                 guard let action = otherwise ?? TrackRule.Action.nearLossless(track.codec, at: location)

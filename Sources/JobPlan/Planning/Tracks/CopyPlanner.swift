@@ -49,7 +49,7 @@ struct CopyPlanner {
         case .copy:
             if keepsWholePackets(of: track) {
                 reasons.note(
-                    "\(label(track)) is cut between packets: up to one packet is missing at each end of a range"
+                    "\(track.label) is cut between packets: up to one packet is missing at each end of a range"
                 )
             }
             CopyLosses(track: track, container: container.value).account(in: &reasons)
@@ -58,7 +58,7 @@ struct CopyPlanner {
             let ignored = edgeEncoder.ignoredKeys
             if cut.hasEdges, !ignored.isEmpty {
                 reasons.note(
-                    "the re-encoded edges of \(label(track)) use the settings of the source; ignored: \(ignored.joined(separator: ", "))"
+                    "the re-encoded edges of \(track.label) use the settings of the source; ignored: \(ignored.joined(separator: ", "))"
                 )
             }
             CopyLosses(track: track, container: container.value).accountForDisplay(in: &reasons)
@@ -83,12 +83,8 @@ struct CopyPlanner {
         _ action: TrackRule.Action, _ track: TrackDescription, _ why: String
     ) -> Decision<Result> {
         var reasons = Reasons()
-        reasons.note("\(label(track)) is re-encoded: \(why)")
+        reasons.note("\(track.label) is re-encoded: \(why)")
         return Decision(.fallBack(action, why: why), reasons)
-    }
-
-    func label(_ track: TrackDescription) -> String {
-        "\(track.mediaType.rawValue) track \(track.index)"
     }
 
     /// Returns whether audio is cut at packet boundaries, because the output can't represent a finer cut.
@@ -112,7 +108,7 @@ struct CopyPlanner {
         let isData = track.mediaType == .data
         guard isData ? type.model.dataCodecs.contains(track.codec) : type.canHold(codec: track.codec) else {
             return refuse(
-                "\(type.name) can't store \(track.knownCodec ?? "an unknown codec"), the codec of \(label(track))",
+                "\(type.name) can't store \(track.knownCodec ?? "an unknown codec"), the codec of \(track.label)",
                 help: isData
                     ? "it holds data tracks of \(type.model.dataCodecs.joined(separator: " and ")); use `data: { codec: … }` to select them"
                     : "use `encode`, or another container", into: &sink)
@@ -121,15 +117,15 @@ struct CopyPlanner {
             [.video, .audio].contains(track.mediaType)
         {
             return refuse(
-                "the codec headers of \(label(track)) change within the file (concatenated files); a copy can hold only one set",
+                "the codec headers of \(track.label) change within the file (concatenated files); a copy can hold only one set",
                 help: "use `encode`", into: &sink)
         }
         guard hasTimes(track) else {
             sink.error(
                 .containerCodec,
                 isData
-                    ? "the packets of \(label(track)) have no timestamps, so they can't be copied"
-                    : "the packets of \(label(track)) have no presentation times, which a copy requires",
+                    ? "the packets of \(track.label) have no timestamps, so they can't be copied"
+                    : "the packets of \(track.label) have no presentation times, which a copy requires",
                 at: location, help: isData ? nil : "use `encode`: decoding determines the times")
             return nil
         }
@@ -137,13 +133,13 @@ struct CopyPlanner {
         // decode as regular frames.
         if track.dolbyVisionProfile == 5, !type.model.marksDolbyVisionProfile5 {
             return refuse(
-                "\(label(track)) is Dolby Vision profile 5, which \(type.name) can't signal; players would show wrong colors",
+                "\(track.label) is Dolby Vision profile 5, which \(type.name) can't signal; players would show wrong colors",
                 help: "use mkv", into: &sink)
         }
         if let pause = unsupportedGap(in: track) {
             sink.error(
                 .copyRange,
-                "\(label(track)) has a gap from \(pause.start) s to \(pause.end) s, which \(type.name) can't represent",
+                "\(track.label) has a gap from \(pause.start) s to \(pause.end) s, which \(type.name) can't represent",
                 at: location,
                 notes: [Diagnostic.Note("the container is determined here", at: container.range)],
                 help: "use `encode`, which fills the gap with silence")
@@ -215,13 +211,13 @@ struct CopyPlanner {
         let help = "use `encode`, or mp4 or mov\(isFragmented ? " without `fragment`" : "")"
         if !type.hasEditLists, track.has(.hiddenBeginning) {
             return refuse(
-                "\(label(track)) begins with frames that an edit list hides; \(type.name) has no edit lists",
+                "\(track.label) begins with frames that an edit list hides; \(type.name) has no edit lists",
                 help: help,
                 into: &sink)
         }
         if track.has(.hiddenInside) {
             return refuse(
-                "frames of \(label(track)) refer to others that an edit list hides; \(isFragmented ? "a fragmented file" : type.name) has no edit lists",
+                "frames of \(track.label) refer to others that an edit list hides; \(isFragmented ? "a fragmented file" : type.name) has no edit lists",
                 help: help,
                 into: &sink)
         }
@@ -238,10 +234,10 @@ struct CopyPlanner {
         switch try? prober.orderProblem(track.index, of: path) {
         case .unordered(let time):
             return
-                "the decoding times of \(label(track)) go back at \(time) s (repeating edits or overlapping fragments), which a copy can't represent"
+                "the decoding times of \(track.label) go back at \(time) s (repeating edits or overlapping fragments), which a copy can't represent"
         case .hiddenBetween(let time):
             return
-                "\(label(track)) hides frames at \(time) s (edits or overlapping fragments), which a copy would present"
+                "\(track.label) hides frames at \(time) s (edits or overlapping fragments), which a copy would present"
         case nil: return nil
         }
     }

@@ -221,7 +221,7 @@ struct TrackPlanner {
             guard SubtitleCodec.canConvert(from: track.codec) else {
                 reasons.error(
                     .cannotDecode,
-                    "\(label(track)) is \(track.codec), which stores images; they can't be converted to text",
+                    "\(track.label) is \(track.codec), which stores images; they can't be converted to text",
                     at: spec.codec.range, help: "use `copy: true` to keep the images")
                 return nil
             }
@@ -237,7 +237,7 @@ struct TrackPlanner {
         let spec = FramePlanner.resolved(written, for: track)
         if written.color?.isForHighRangeAlone == true, FramePlanner.lacksToneMappingColor(track) {
             reasons.note(
-                "\(label(track)) is HDR without primaries or matrix, so it is not tone-mapped"
+                "\(track.label) is HDR without primaries or matrix, so it is not tone-mapped"
             )
         }
         guard checkDecodable(track, rule: rule, &reasons), checkFrames(track, rule: rule, &reasons),
@@ -271,7 +271,7 @@ struct TrackPlanner {
         ).expectation(of: extent.ranges)
         guard expected.timeRange.duration > .zero else {
             reasons.error(
-                .invalidRange, "\(label(track)) has no samples in this range",
+                .invalidRange, "\(track.label) has no samples in this range",
                 at: job.rangeLocation ?? rule.selection.range)
             return nil
         }
@@ -286,7 +286,7 @@ struct TrackPlanner {
         }
         if expected.frames == 0 {
             reasons.error(
-                .invalidRange, "\(label(track)) has no frame in this range, which is shorter than a frame",
+                .invalidRange, "\(track.label) has no frame in this range, which is shorter than a frame",
                 at: rule.range)
             return nil
         }
@@ -313,7 +313,7 @@ struct TrackPlanner {
             if let location = rule.action.location(of: other.setting) {
                 reasons.error(
                     .codecSetting,
-                    "\(name) produces \(other.actual) for \(label(track)), not the requested \(other.setting.rawValue)",
+                    "\(name) produces \(other.actual) for \(track.label), not the requested \(other.setting.rawValue)",
                     at: location,
                     help: other.setting == .profile
                         ? "the profile follows from `pixel_format` (here \(encoding.encoder.pixelFormat)), `preset` and `options`"
@@ -330,7 +330,7 @@ struct TrackPlanner {
                 return true
             }
             reasons.error(
-                .codecSetting, "\(name) can't be opened with these settings for \(label(track)): \(problem)",
+                .codecSetting, "\(name) can't be opened with these settings for \(track.label): \(problem)",
                 at: rule.action.range)
             return false
         }
@@ -387,7 +387,7 @@ struct TrackPlanner {
             ? "bitrate \(text(requested)) exceeds the maximum of \(encoding.codec) at \(encoder.sampleRate) Hz\(layout)"
             : "\(encoding.codec) doesn't support the bitrate \(text(requested)) at \(encoder.sampleRate) Hz\(layout)"
         reasons.diagnostics.warning(
-            .codecLimit, "\(label(track)): \(limit); encoding at \(text(rate))", at: location,
+            .codecLimit, "\(track.label): \(limit); encoding at \(text(rate))", at: location,
             help: "set `sample_rate` and `channels` to be independent of the source")
         encoding.take(bitRate: rate)
     }
@@ -419,18 +419,11 @@ struct TrackPlanner {
         return planner.decide()
     }
 
-    private func label(_ track: TrackDescription) -> String {
-        "\(track.mediaType.rawValue) track \(track.index)"
-    }
-
     func checkDecodable(
         _ track: TrackDescription, rule: TrackRule, _ reasons: inout Reasons
     ) -> Bool {
         if track.isDecodable { return true }
-        let codec = track.knownCodec ?? "its codec"
-        reasons.error(
-            .cannotDecode, "\(label(track)): this build has no decoder for \(codec)", at: rule.selection.range
-        )
+        reasons.error(.cannotDecode, track.missingDecoderText, at: rule.selection.range)
         return false
     }
 
@@ -440,14 +433,14 @@ struct TrackPlanner {
         if track.dolbyVisionProfile == 5 {
             reasons.error(
                 .cannotDecode,
-                "\(label(track)) is Dolby Vision profile 5, whose colors can't be decoded without its metadata",
+                "\(track.label) is Dolby Vision profile 5, whose colors can't be decoded without its metadata",
                 at: rule.action.range, help: "use `copy: true`")
             return false
         }
         if track.width > 0, track.height > 0, track.pixelFormat != .none { return true }
         reasons.error(
             .cannotDecode,
-            "the size or pixel format of \(label(track)) is unknown; the track may have no frames",
+            "the size or pixel format of \(track.label) is unknown; the track may have no frames",
             at: rule.selection.range)
         return false
     }

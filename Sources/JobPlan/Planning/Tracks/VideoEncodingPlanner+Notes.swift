@@ -6,30 +6,30 @@ internal import Media
 /// Settings and notes for the user.
 extension VideoEncodingPlanner {
     mutating func describeFrames(_ size: PixelSize, aspect: Rational?) {
-        if let tune = spec.tune { note("tune", tune.value, at: tune.range) }
-        if let passes = spec.passes { note("passes", "\(passes.value)", at: passes.range) }
-        if let frames = spec.bFrames { note("b_frames", "\(frames.value)", at: frames.range) }
+        if let tune = spec.tune { settings.note("tune", tune.value, at: tune.range) }
+        if let passes = spec.passes { settings.note("passes", "\(passes.value)", at: passes.range) }
+        if let frames = spec.bFrames { settings.note("b_frames", "\(frames.value)", at: frames.range) }
         if let fit = spec.fit {
-            note("fit", fit.value.rawValue, at: fit.range)
+            settings.note("fit", fit.value.rawValue, at: fit.range)
         } else if spec.resolvedFit == .inside, let requested = spec.size?.value,
             requested.width != size.width || requested.height != size.height
         {
-            note("fit", FrameFit.inside.rawValue, .default)
+            settings.note("fit", FrameFit.inside.rawValue, .default)
         }
         if spec.fit?.value == .stretch { describeDistortion(to: size) }
         if let crop = prepared.settings.crop {
-            note("crop", "\(crop.width)x\(crop.height) at \(crop.x),\(crop.y)", at: spec.crop?.range)
+            settings.note("crop", "\(crop.width)x\(crop.height) at \(crop.x),\(crop.y)", at: spec.crop?.range)
         }
         if let rotation = prepared.settings.turn {
-            note(
+            settings.note(
                 "orientation",
                 "rotated by \(rotation.clockwiseDegrees)°\(rotation.isReflected ? ", mirrored" : "")",
                 at: spec.orientation?.range)
         }
         if let deinterlace = spec.deinterlace {
-            note("deinterlace", deinterlace.value.rawValue, at: deinterlace.range)
+            settings.note("deinterlace", deinterlace.value.rawValue, at: deinterlace.range)
         } else if prepared.settings.deinterlacing != .off {
-            note("deinterlace", "auto", .default)
+            settings.note("deinterlace", "auto", .default)
         }
         if track.isInterlaced, BitstreamTraits.of(track.codec).declaresFieldsInFrames {
             let order = track.fieldOrder.map { " (\($0.rawValue) field first)" } ?? ""
@@ -46,7 +46,7 @@ extension VideoEncodingPlanner {
             ]
             let isConverted =
                 conversion != nil || isCrossing || sourceRange != targetColor.range ?? sourceRange
-            note(
+            settings.note(
                 "color",
                 parts.map { $0 ?? "unknown" }.joined(separator: "/")
                     + (isConverted ? ", converted" : ", written"),
@@ -56,7 +56,7 @@ extension VideoEncodingPlanner {
             conversion != nil || isCrossing || sourceRange != targetColor.range ?? sourceRange
         {
             let parts = [targetColor.matrix, targetColor.range?.rawValue].map { $0 ?? "unknown" }
-            note("color", parts.joined(separator: "/") + ", converted", .default)
+            settings.note("color", parts.joined(separator: "/") + ", converted", .default)
         }
         if assumesMatrix
             || !track.pixelFormat.isRGB && track.color.matrix == nil && isMatrixAssumedDifferently(size)
@@ -67,11 +67,14 @@ extension VideoEncodingPlanner {
             )
         }
         if let aspect = spec.pixelAspectRatio, !spec.codec.value.isStill {
-            note("pixel_aspect_ratio", aspect.value.description, at: aspect.range)
+            settings.note("pixel_aspect_ratio", aspect.value.description, at: aspect.range)
         } else if let aspect, aspect.isPositive, aspect != Rational(1, 1), !spec.codec.value.isStill {
-            note("pixel_aspect_ratio", aspect.description, aspect == prepared.aspect ? .source : .default)
+            settings.note(
+                "pixel_aspect_ratio", aspect.description, aspect == prepared.aspect ? .source : .default)
         }
-        if let filters = spec.filters { note("filters", filters.value.description, at: filters.range) }
+        if let filters = spec.filters {
+            settings.note("filters", filters.value.description, at: filters.range)
+        }
     }
 
     /// Adds a note with the display aspect ratios before and after a scale that changes the aspect ratio.

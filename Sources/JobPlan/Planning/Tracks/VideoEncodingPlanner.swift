@@ -15,7 +15,7 @@ struct VideoEncodingPlanner {
     let encoder: EncoderInfo
     let container: ContainerType
     var reasons = Reasons()
-    private var settings: [TrackPlan.Setting] = []
+    var settings: [TrackPlan.Setting] = []
     var targetColor = ColorDescription()
 
     init(
@@ -58,31 +58,36 @@ struct VideoEncodingPlanner {
         }
         configuration.keyframeInterval = keyframeInterval
 
-        note("codec", "\(codec.name) (\(encoder.name))", at: spec.codec.range)
-        if let range = spec.encoderRange, !codec.isAutomatic { note("encoder", encoder.name, at: range) }
+        settings.note("codec", "\(codec.name) (\(encoder.name))", at: spec.codec.range)
+        if let range = spec.encoderRange, !codec.isAutomatic {
+            settings.note("encoder", encoder.name, at: range)
+        }
         rate(into: &configuration)
-        if let preset = spec.preset { note("preset", preset.value, at: preset.range) }
-        if let profile = spec.profile { note("profile", profile.value, at: profile.range) }
-        if let level = spec.level { note("level", level.value, at: level.range) }
-        note("size", size.description, spec.size.map { TrackPlan.Setting.Origin($0.range) } ?? .source)
-        note(
+        if let preset = spec.preset { settings.note("preset", preset.value, at: preset.range) }
+        if let profile = spec.profile { settings.note("profile", profile.value, at: profile.range) }
+        if let level = spec.level { settings.note("level", level.value, at: level.range) }
+        settings.note(
+            "size", size.description, spec.size.map { TrackPlan.Setting.Origin($0.range) } ?? .source)
+        settings.note(
             "pixel_format", format.description,
             spec.pixelFormat.map { TrackPlan.Setting.Origin($0.range) }
                 ?? (format == track.pixelFormat ? .source : .default))
         if codec.isStill {
             // A still image has no frame rate.
         } else if let frameRate = spec.frameRate {
-            note("frame_rate", frameRate.value.description, at: frameRate.range)
+            settings.note("frame_rate", frameRate.value.description, at: frameRate.range)
         } else {
-            note(
+            settings.note(
                 "frame_rate", track.frameRate.map { "source timing (about \($0))" } ?? "source timing",
                 .source)
         }
         if let interval = configuration.keyframeInterval {
-            note("keyframe_interval", counted(interval, "frame"), at: spec.keyframeInterval?.range)
+            settings.note("keyframe_interval", counted(interval, "frame"), at: spec.keyframeInterval?.range)
         }
         codec.encoder.set(spec.choices, in: &configuration)
-        for option in spec.options { note(option.name.value, option.value.value, at: option.name.range) }
+        for option in spec.options {
+            settings.note(option.name.value, option.value.value, at: option.name.range)
+        }
         describeFrames(size, aspect: configuration.sampleAspectRatio)
         if prepared.settings.mapsTones {
             reasons.note("tone mapping from HDR to SDR (hable)")
@@ -112,15 +117,6 @@ struct VideoEncodingPlanner {
             color?.primaries == nil ? nil : "primaries", color?.transfer == nil ? nil : "transfer",
             color?.matrix == nil ? nil : "matrix", color?.levels == nil ? nil : "range",
         ].compactMap { $0 }
-    }
-
-    mutating func note(_ key: String, _ value: String, _ origin: TrackPlan.Setting.Origin) {
-        settings.append(TrackPlan.Setting(key: key, value: value, origin: origin))
-    }
-
-    /// Adds a setting of the job file, whose origin follows from its location.
-    mutating func note(_ key: String, _ value: String, at range: SourceRange?) {
-        settings.append(TrackPlan.Setting(key: key, value: value, origin: TrackPlan.Setting.Origin(range)))
     }
 
     /// Time base in which the time of every frame is a whole number of ticks.
@@ -318,25 +314,25 @@ struct VideoEncodingPlanner {
         let stillQuality = codec.stillQuality?.defaultValue
         codec.encoder.set(spec.rateControl?.value ?? stillQuality.map { .quality($0) }, in: &configuration)
         switch spec.rateControl?.value {
-        case .crf(let value): note("crf", ThousandthsText.text(value), at: range)
-        case .qp(let value): note("qp", "\(value)", at: range)
-        case .quality(let value): note("quality", "\(value)", at: range)
-        case .bitRate(let value): note("bitrate", "\(value)", at: range)
-        case .lossless: note("lossless", "true", at: range)
+        case .crf(let value): settings.note("crf", ThousandthsText.text(value), at: range)
+        case .qp(let value): settings.note("qp", "\(value)", at: range)
+        case .quality(let value): settings.note("quality", "\(value)", at: range)
+        case .bitRate(let value): settings.note("bitrate", "\(value)", at: range)
+        case .lossless: settings.note("lossless", "true", at: range)
         case nil:
             if let stillQuality {
-                note("quality", "\(stillQuality)", .default)
+                settings.note("quality", "\(stillQuality)", .default)
             } else {
-                note("rate control", codec.rate.defaultRate, .default)
+                settings.note("rate control", codec.rate.defaultRate, .default)
             }
         }
         if let maximum = spec.maxBitRate {
             configuration.maxBitRate = maximum.value
-            note("max_bitrate", "\(maximum.value)", at: maximum.range)
+            settings.note("max_bitrate", "\(maximum.value)", at: maximum.range)
         }
         if let buffer = spec.bufferSize {
             configuration.bufferSize = buffer.value
-            note("buffer_size", "\(buffer.value)", at: buffer.range)
+            settings.note("buffer_size", "\(buffer.value)", at: buffer.range)
         }
     }
 }
