@@ -36,10 +36,13 @@ import Testing
             stretchesPrecisely: isPrecise
         ) { asset, _, _ in
             guard case .file(let name) = asset.source, let description = Self.sources[name.value] else {
-                return nil
+                var reasons = Reasons()
+                reasons.error(.sourceUnreadable, "no such source", at: asset.range)
+                return Decision(nil, reasons)
             }
-            return CompositionPlanner.ResolvedSource(
-                source: .file("/" + name.value), description: description, isStill: false)
+            return Decision(
+                ResolvedSource(
+                    source: .file("/" + name.value), description: description, isStill: false))
         }
         let decision = planner.decide()
         return (decision, snippet.findings(decision.reasons))
@@ -131,7 +134,7 @@ import Testing
             "[ { asset: text.mkv, subtitle: 1 } ]", "cannot-decode at 1",
             "subtitle track 2 of the asset contains images"
         ),
-        ("[ old.mp4 ]", "cannot-decode at old.mp4", "this build of FFmpeg has no decoder for video track 0"),
+        ("[ old.mp4 ]", "cannot-decode at old.mp4", "video track 0: this build has no decoder for h264"),
         (
             "[ { asset: a.mp4, video: none, audio: none } ]",
             "no-such-track at [ { asset: a.mp4, video: none, audio: none } ]",
@@ -197,7 +200,7 @@ import Testing
         ),
         (
             "{ sequence: [ a.mp4 ], audio: [ { id: x, asset: sound.wav, at: y.end }, { id: y, asset: sound.wav, at: x.end } ] }",
-            "dependency-cycle at x.end", "circular placement: this is anchored to `x`"
+            "dependency-cycle at x.end", "circular placement: the audio item is anchored to `x`"
         ),
     ])
     func impossibleItemsAreErrors(_ composition: String, _ finding: String, _ message: String) throws {

@@ -8,15 +8,13 @@ internal import Media
 extension InputResolver {
     /// Resolves a composition of a job file; nil after an error.
     func compose(_ spec: CompositionSpec, into sink: inout DiagnosticSink) -> ResolvedInput? {
-        var own = DiagnosticSink()
         let decision = CompositionPlanner(
             spec, prober: catalog.prober, keepsFullChroma: keepsFullChroma, fonts: catalog.fonts
         ) { asset, length, rate in
-            find(asset, showing: length, rate, into: &own)
+            find(asset, showing: length, rate)
         }.decide()
-        sink.add(own)
         sink.add(decision.reasons.diagnostics)
-        guard var composed = decision.value, !own.hasErrors else { return nil }
+        guard var composed = decision.value else { return nil }
         composed.notes = decision.reasons.notes
         composed.notes += composed.awaited.map {
             "\($0.path.pathParts.last ?? $0.path) is the output of the job \($0.job); its description is predicted until that job has run"
@@ -50,10 +48,18 @@ extension InputResolver {
         }
     }
 
-    /// Returns the source of a clip, a layer or an audio item; nil after an error. An image is shown for `length`.
+    /// Returns the source of a clip, a layer or an audio item. An image is shown for `length`.
+    private func find(
+        _ asset: AssetSpec, showing length: MediaTime?, _ rate: Rational
+    ) -> Decision<ResolvedSource> {
+        var reasons = Reasons()
+        let found = find(asset, showing: length, rate, into: &reasons.diagnostics)
+        return Decision(found, reasons)
+    }
+
     private func find(
         _ asset: AssetSpec, showing length: MediaTime?, _ rate: Rational, into sink: inout DiagnosticSink
-    ) -> CompositionPlanner.ResolvedSource? {
+    ) -> ResolvedSource? {
         guard let input = resolve(asset, into: &sink) else { return nil }
         var description = input.description
         switch input.source {
@@ -67,19 +73,19 @@ extension InputResolver {
             guard SourceContainer(description.container).isImageFile, let track = description.tracks.first,
                 track.mediaType == .video
             else {
-                return CompositionPlanner.ResolvedSource(
+                return ResolvedSource(
                     source: .file(path), description: description, isStill: false)
             }
             return still(path, length, rate, at: asset.range, into: &sink)
         case .pattern(let pattern):
-            return CompositionPlanner.ResolvedSource(
+            return ResolvedSource(
                 source: .pattern(pattern), description: description, isStill: false)
         case .images(let sequence, _):
-            return CompositionPlanner.ResolvedSource(
+            return ResolvedSource(
                 source: .images(sequence), description: description, isStill: sequence.numbers == nil)
         case .job(let instance, let path):
             guard case .job(_, _, let output) = asset.source else { return nil }
-            return CompositionPlanner.ResolvedSource(
+            return ResolvedSource(
                 source: .file(path), description: description, isStill: false,
                 awaited: JobOutput(job: instance, output: output?.value, path: path))
         case .composition: return nil
@@ -90,14 +96,14 @@ extension InputResolver {
     private func still(
         _ path: String, _ length: MediaTime?, _ rate: Rational, at location: SourceRange,
         into sink: inout DiagnosticSink
-    ) -> CompositionPlanner.ResolvedSource? {
+    ) -> ResolvedSource? {
         let sequence = ImageSequence(
             still: path, duration: length ?? MediaTime(value: 1, timescale: 1), frameRate: rate)
         do {
             var description = try catalog.prober.description(of: sequence)
             // The duration is exact; it isn't rounded to whole frames.
             description.duration = length ?? sequence.duration
-            return CompositionPlanner.ResolvedSource(
+            return ResolvedSource(
                 source: .images(sequence), description: description, isStill: true)
         } catch {
             sink.error(.sourceUnreadable, "\(path.pathParts.last ?? path): \(error)", at: location)

@@ -38,12 +38,15 @@ struct ShapedTrack {
     }
 }
 
-extension CompositionPlanner {
-    /// Returns a track after its crop and filters; nil after an error is reported, if they don't fit the track.
-    mutating func shape(_ track: TrackDescription, _ shaping: CompositionSpec.Shaping) -> ShapedTrack? {
-        guard let spec = VideoEncodeSpec(shaping) else { return ShapedTrack(track) }
+extension ShapedTrack {
+    /// Returns a track after its crop and filters; nil with an error if they don't fit the track.
+    static func decide(
+        _ track: TrackDescription, _ shaping: CompositionSpec.Shaping, prober: any SourceProber
+    ) -> Decision<ShapedTrack> {
+        guard let spec = VideoEncodeSpec(shaping) else { return Decision(ShapedTrack(track)) }
         let decision = FramePlanner(spec: spec, track: track, prober: prober).decide()
-        reasons.diagnostics.add(decision.reasons.diagnostics)
-        return decision.value.map { ShapedTrack(track, $0) }
+        var reasons = Reasons()
+        reasons.diagnostics = decision.reasons.diagnostics
+        return Decision(decision.value.map { ShapedTrack(track, $0) }, reasons)
     }
 }
