@@ -72,7 +72,7 @@ import Testing
         #expect(missing.status == 3)
         #expect(
             missing.errors.split(separator: "\n").contains(
-                "  help: a path is expanded only if it contains `*`, `?` or `[…]`; `asset: { paths: [\"{c,d}.mp4\"] }` expands its braces"
+                "  help: braces are expanded only in patterns, which contain `*`, `?` or `[…]`, and in `paths`; use `asset: { paths: [\"{c,d}.mp4\"] }`"
             ), "\(missing.errors)")
         try write("{ paths: [\"{c,d}.mp4\"] }")
         let each = try tandem("plan", "jobs.yaml", in: scratch)

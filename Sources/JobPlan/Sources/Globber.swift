@@ -3,6 +3,7 @@ internal import Glibc
 internal import JobSpec
 internal import LibAV
 internal import FileSystem
+internal import Publishing
 
 /// The search for files that patterns match, in the order of their names, folder by folder. The limits apply to all
 /// searches of a value together.
@@ -23,6 +24,7 @@ struct Globber {
     private static let entryLimit = 250_000
     private static let matchLimit = 100_000
     private let root: PathRoot
+    private let disk: any DiskQueries
     private var folderCount = 0
     private var matchCount = 0
     private var found: [String] = []
@@ -31,7 +33,7 @@ struct Globber {
     private var obstacles: [Obstacle] = []
     private static let obstacleLimit = 100
 
-    init(beneath root: PathRoot) { self.root = root }
+    init(beneath root: PathRoot, on disk: any DiskQueries) { (self.root, self.disk) = (root, disk) }
 
     /// Returns the matching paths, in the spelling of the pattern, and the obstacles. Relative patterns start from
     /// `base`.
@@ -50,7 +52,7 @@ struct Globber {
     /// Walks a folder. The depth is limited by the pattern's components, and by `PATH_MAX` under `**`. `known`: the
     /// folder's entries, if they were read already.
     private mutating func walk(
-        _ parts: ArraySlice<[String]>, folder: String, written: String, known: [Entry]? = nil
+        _ parts: ArraySlice<[String]>, folder: String, written: String, known: [FolderEntry]? = nil
     ) throws(TooMany) {
         guard let part = parts.first else { return }
         let rest = parts.dropFirst()
@@ -59,8 +61,8 @@ struct Globber {
             for name in part.sorted(by: { $0.exact < $1.exact }) {
                 let path = Self.join(folder, name)
                 if rest.isEmpty {
-                    if Self.type(of: path) == .file { try add(written + name) }
-                } else if Self.type(of: path) == .folder {
+                    if disk.type(of: path) == .file { try add(written + name) }
+                } else if disk.type(of: path) == .folder {
                     try walk(rest, folder: path, written: written + name + "/")
                 }
             }
@@ -75,7 +77,7 @@ struct Globber {
         }
         for entry in entries {
             // `**` doesn't follow symbolic links, which may form a cycle.
-            if isDeep, !entry.isFolder || entry.name.utf8.first == 0x2e { continue }
+            if isDeep, entry.type != .folder || entry.name.utf8.first == 0x2e { continue }
             if !isDeep, !part.contains(where: { GlobPattern.matches(entry.name, $0) }) { continue }
             let path = Self.join(folder, entry.name)
             guard entry.isText else {
@@ -87,12 +89,12 @@ struct Globber {
                     try walk(parts, folder: path, written: written + entry.name + "/")
                 }
             } else if rest.isEmpty {
-                switch entry.isFile ? .file : entry.isFolder ? .folder : Self.type(of: path) {
+                switch entry.type ?? disk.type(of: path) {
                 case .file: try add(written + entry.name)
                 case .folder: break
-                case .other: meet(.noFile(path: path))
+                case .other, nil: meet(.noFile(path: path))
                 }
-            } else if entry.isFolder || !entry.isFile && Self.type(of: path) == .folder {
+            } else if entry.type ?? disk.type(of: path) == .folder {
                 try walk(rest, folder: path, written: written + entry.name + "/")
             }
         }
@@ -109,61 +111,27 @@ struct Globber {
         found.append(path)
     }
 
-    private struct Entry {
-        let name: String
-        /// Whether the name is valid UTF-8.
-        let isText: Bool
-        let isFile: Bool
-        let isFolder: Bool
-    }
-
     /// Returns whether a folder is beneath the root, with all links and `..` resolved. No other folder is listed.
     private func isReachable(_ folder: String) -> Bool {
         guard root.path != nil else { return true }
-        return RealPath.of(folder).map { root.contains($0 + "/") } ?? false
+        return disk.realPath(of: folder).map { root.contains($0 + "/") } ?? false
     }
 
-    private mutating func entries(of folder: String) throws(TooMany) -> [Entry] {
+    private mutating func entries(of folder: String) throws(TooMany) -> [FolderEntry] {
         guard isReachable(folder) else { return [] }
-        guard let stream = opendir(folder) else {
+        do throws(FolderProblem) {
+            let entries = try disk.entries(
+                of: folder, beneath: .anywhere, limit: Self.entryLimit - folderCount)
+            folderCount += entries.count
+            return entries.sorted { $0.name.exact < $1.name.exact }
+        } catch {
+            switch error {
+            case .tooMany: throw TooMany()
             // The folder doesn't exist, or was removed meanwhile.
-            if errno == ENOENT || errno == ENOTDIR { return [] }
-            meet(.unreadable(folder: folder, errno: errno))
-            return []
-        }
-        defer { closedir(stream) }
-        var entries: [Entry] = []
-        while let entry = readdir(stream) {
-            let type = Int32(entry.pointee.d_type)
-            let (name, isText) = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) {
-                    (String(cString: $0), String(validatingCString: $0) != nil)
-                }
+            case .unreadable(ENOENT), .unreadable(ENOTDIR): break
+            case .unreadable(let code): meet(.unreadable(folder: folder, errno: code))
             }
-            if name == "." || name == ".." { continue }
-            folderCount += 1
-            guard folderCount <= Self.entryLimit else { throw TooMany() }
-            entries.append(
-                Entry(
-                    name: name, isText: isText, isFile: type == Int32(DT_REG), isFolder: type == Int32(DT_DIR)
-                ))
-        }
-        return entries.sorted { $0.name.exact < $1.name.exact }
-    }
-
-    private enum Kind {
-        case file
-        case folder
-        case other
-    }
-
-    private static func type(of path: String) -> Kind {
-        var status = stat()
-        guard stat(path, &status) == 0 else { return .other }
-        switch status.st_mode & S_IFMT {
-        case S_IFREG: return .file
-        case S_IFDIR: return .folder
-        default: return .other
+            return []
         }
     }
 

@@ -1,18 +1,23 @@
 package import Diagnostics
 internal import ExactStrings
 package import FileSystem
-internal import Glibc
 package import JobSpec
 internal import LibAV
 internal import Media
+package import Publishing
 
 /// The search for the local files that jobs read. The folder of an image sequence is listed once, even if
 /// several jobs read it.
 package struct SourceFinder {
     private let root: PathRoot
+    private let disk: any DiskQueries
+    /// Maximum number of entries of a folder with numbered images.
+    private static let entryLimit = 10_000_000
     private var found: [ExactString: Result<ImageSequence.Numbers, SourceProblem>] = [:]
 
-    package init(beneath root: PathRoot = .anywhere) { self.root = root }
+    package init(beneath root: PathRoot = .anywhere, on disk: any DiskQueries = SystemDisk()) {
+        (self.root, self.disk) = (root, disk)
+    }
 
     /// Returns the image sequence of a path with a placeholder for the number.
     /// - Throws: `SourceProblem` if there are no files, if a number is missing between others, or if the folder can't
@@ -77,30 +82,23 @@ package struct SourceFinder {
     }
 
     private func all(of name: NumberedName) throws(SourceProblem) -> [Int] {
-        let folder = root.open(name.directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard folder >= 0 else {
-            throw SourceProblem(
-                "the folder \(name.directory): "
-                    + InputError(
-                        path: name.directory,
-                        reason: .file(FileSourceProblem(errno: errno, beneath: root))
-                    ).explanation)
-        }
-        guard let stream = fdopendir(folder) else {
-            close(folder)
-            throw SourceProblem("the folder \(name.directory) can't be read")
-        }
-        defer { closedir(stream) }
-        var numbers: [Int] = []
-        while let entry = readdir(stream) {
-            let text = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(validatingCString: $0) }
+        let entries: [FolderEntry]
+        do throws(FolderProblem) {
+            entries = try disk.entries(of: name.directory, beneath: root, limit: Self.entryLimit)
+        } catch {
+            switch error {
+            case .tooMany:
+                throw SourceProblem("the folder \(name.directory) has more than \(Self.entryLimit) entries")
+            case .unreadable(let code):
+                let reason = InputError.Reason.file(FileSourceProblem(errno: code, beneath: root))
+                throw SourceProblem(
+                    "the folder \(name.directory): "
+                        + InputError(path: name.directory, reason: reason).explanation)
             }
-            guard let text, let number = name.number(of: text) else { continue }
-            guard numbers.count < ImageSequence.maxFiles else {
-                throw SourceProblem("more than \(ImageSequence.maxFiles) files match")
-            }
-            numbers.append(number)
+        }
+        let numbers = entries.filter(\.isText).compactMap { name.number(of: $0.name) }
+        guard numbers.count <= ImageSequence.maxFiles else {
+            throw SourceProblem("more than \(ImageSequence.maxFiles) files match")
         }
         return numbers
     }

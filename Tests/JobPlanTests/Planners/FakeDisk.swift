@@ -1,4 +1,5 @@
 import FileSystem
+import Glibc
 import Locking
 import Publishing
 
@@ -8,6 +9,12 @@ struct FakeDisk: DiskQueries {
     private var folders: Set<String> = ["/"]
     /// Targets of links to folders and files, by path.
     var links: [String: String] = [:]
+    /// Folders that can't be read, with their `errno`.
+    var unreadable: [String: Int32] = [:]
+    /// Numbers of other entries in folders.
+    var crowded: [String: Int] = [:]
+    /// Pipes, sockets and devices among the files.
+    var special: Set<String> = []
     /// Marks of outputs that are unchanged.
     var marks: [String: DestinationPath.Mark] = [:]
     /// Paths of outputs that were changed since they were marked.
@@ -71,10 +78,29 @@ struct FakeDisk: DiskQueries {
         return FileIdentity(device: mount(of: path)?.device ?? 1, inode: number, isDirectory: isFolder)
     }
 
-    func names(in folder: String) -> [String] {
-        let start = folder + "/"
-        return files.union(folders).filter { $0.hasPrefix(start) }
-            .map { String($0.dropFirst(start.count)) }.filter { !$0.contains("/") }
+    func type(of path: String) -> FolderEntry.FileType? {
+        guard let path = realPath(of: path) else { return nil }
+        return folders.contains(path) ? .folder : special.contains(path) ? .other : .file
+    }
+
+    func entries(
+        of folder: String, beneath root: PathRoot, limit: Int
+    ) throws(FolderProblem) -> [FolderEntry] {
+        let folder = resolved(folder)
+        if let code = unreadable[folder] { throw .unreadable(errno: code) }
+        guard folders.contains(folder) else { throw .unreadable(errno: ENOENT) }
+        guard root.contains(folder + "/") else { throw .unreadable(errno: EXDEV) }
+        let start = folder == "/" ? folder : folder + "/"
+        let entries = files.union(folders).union(links.keys).filter { $0.hasPrefix(start) }
+            .map { String($0.dropFirst(start.count)) }.filter { !$0.isEmpty && !$0.contains("/") }
+            .map {
+                FolderEntry(
+                    name: $0, isText: !$0.contains("\u{FFFD}"),
+                    type: links[start + $0] == nil ? type(of: start + $0) : nil)
+            }
+        let others = crowded[folder] ?? 0
+        guard entries.count + others <= limit else { throw .tooMany }
+        return entries + (0..<others).map { FolderEntry(name: "other\($0)", type: .other) }
     }
 
     private func mount(of path: String) -> (device: UInt64, space: Int64?)? {
@@ -91,7 +117,8 @@ struct FakeDisk: DiskQueries {
     ) -> DestinationPath.Occupant {
         guard let path = realPath(of: path) else { return .nothing }
         guard kind == .file ? files.contains(path) : folders.contains(path) else { return .wrongKind }
-        if kind == .folder, names(in: path).isEmpty { return .nothing }
+        let entries = try? entries(of: path, beneath: .anywhere, limit: .max)
+        if kind == .folder, entries?.isEmpty == true { return .nothing }
         guard let mark = marks[path] else { return .foreign }
         return owner == nil || mark.owner == owner ? .published : .foreign
     }

@@ -2,6 +2,7 @@ internal import Diagnostics
 internal import FileSystem
 internal import Glibc
 internal import JobSpec
+internal import Publishing
 
 /// The search for the files of an asset that stands for several, with its diagnostics.
 private struct PatternSearch {
@@ -21,8 +22,10 @@ private struct PatternSearch {
     }
 
     /// Returns the files; nil after an error, if there are none or too many.
-    mutating func files(beneath root: PathRoot, into sink: inout DiagnosticSink) -> [FilePatterns.File]? {
-        var globber = Globber(beneath: root)
+    mutating func files(
+        beneath root: PathRoot, on disk: any DiskQueries, into sink: inout DiagnosticSink
+    ) -> [FilePatterns.File]? {
+        var globber = Globber(beneath: root, on: disk)
         var found: [Int: [String]] = [:]
         for (index, entry) in patterns.entries.enumerated() where entry.isPattern {
             let pattern = entry.written
@@ -118,10 +121,12 @@ private struct PatternSearch {
 
 extension JobFile {
     /// Returns the job file with its patterns replaced by the files that they match beneath a root.
-    func expanded(into sink: inout DiagnosticSink, beneath root: PathRoot) -> JobFile {
+    func expanded(
+        into sink: inout DiagnosticSink, beneath root: PathRoot, on disk: any DiskQueries = SystemDisk()
+    ) -> JobFile {
         expanded(into: &sink) { patterns, sink in
             var search = PatternSearch(patterns, absolutePath: absolutePath)
-            return search.files(beneath: root, into: &sink)
+            return search.files(beneath: root, on: disk, into: &sink)
         }
     }
 }

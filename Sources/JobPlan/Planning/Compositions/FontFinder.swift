@@ -7,7 +7,9 @@ struct FontFinder: Sendable {
     static let folders = ["/usr/share/fonts", "/usr/local/share/fonts"]
     /// The default font.
     static let fallback = "DejaVu Sans"
-    static let installed = FontFinder(on: SystemDisk())
+
+    /// Maximum number of entries of a folder with fonts.
+    private static let entryLimit = 100_000
 
     private let pathsByName: [String: String]
 
@@ -35,11 +37,12 @@ struct FontFinder: Sendable {
         var paths: [String] = []
         var open = Self.folders
         while let folder = open.popLast() {
-            for name in disk.names(in: folder) {
-                let path = folder + "/" + name
+            let entries = (try? disk.entries(of: folder, beneath: .anywhere, limit: Self.entryLimit)) ?? []
+            for entry in entries {
+                let path = folder + "/" + entry.name
                 if Self.key(of: path) != nil {
                     paths.append(path)
-                } else if path.utf8.count < 512, disk.identity(of: path)?.isDirectory == true {
+                } else if path.utf8.count < 512, entry.type ?? disk.type(of: path) == .folder {
                     open.append(path)
                 }
             }

@@ -12,8 +12,8 @@ internal import Publishing
 final class SourceCatalog {
     let prober: any SourceProber
     let disk: any DiskQueries
-    /// Fonts for text in compositions.
-    let fonts: FontFinder
+    /// Fonts for text in compositions, which are listed when a composition has a layer.
+    private(set) lazy var fonts = FontFinder(on: disk)
     private let jobFiles: [JobFile]
     private var probed: [ExactString: Result<SourceDescription, SourceProblem>] = [:]
     /// Image sequences by path, frame rate and frame count; several jobs may read one.
@@ -33,12 +33,11 @@ final class SourceCatalog {
 
     /// Creates an empty catalog for the jobs of some files.
     init(
-        _ jobFiles: [JobFile], prober: any SourceProber, disk: any DiskQueries = SystemDisk(),
-        fonts: FontFinder = .installed
+        _ jobFiles: [JobFile], prober: any SourceProber, disk: any DiskQueries = SystemDisk()
     ) {
-        (self.jobFiles, self.disk, self.fonts) = (jobFiles, disk, fonts)
+        (self.jobFiles, self.disk) = (jobFiles, disk)
         self.prober = prober
-        finder = SourceFinder(beneath: prober.environment.root)
+        finder = SourceFinder(beneath: prober.environment.root, on: disk)
     }
 
     // MARK: Files
@@ -188,7 +187,7 @@ final class SourceCatalog {
             return "numbered images are `asset: { images: \(name), frame_rate: 25 }`"
         }
         return name.contains("{") && name.contains(",") && name.contains("}")
-            ? "a path is expanded only if it contains `*`, `?` or `[…]`; `asset: { paths: [\"\(name)\"] }` expands its braces"
+            ? "braces are expanded only in patterns, which contain `*`, `?` or `[…]`, and in `paths`; use `asset: { paths: [\"\(name)\"] }`"
             : nil
     }
 }

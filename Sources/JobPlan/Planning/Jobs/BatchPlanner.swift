@@ -57,7 +57,7 @@ package struct BatchPlanner {
     ) -> Result {
         var sink = DiagnosticSink()
         let root = prober.environment.root
-        var expanded = files.map { $0.expanded(into: &sink, beneath: root) }
+        var expanded = files.map { $0.expanded(into: &sink, beneath: root, on: disk) }
         PatternCheck.warn(files, expanded: expanded, into: &sink)
         if let earlier { JobSelection.keep(earlier, in: &expanded) }
         var unknown = DiagnosticSink()

@@ -17,8 +17,8 @@ package struct JobPaths {
     /// Collects the paths of some files beneath a root.
     package init(_ files: [JobFile], beneath root: PathRoot, disk: any DiskQueries = SystemDisk()) {
         var sink = DiagnosticSink()
-        let expanded = files.map { $0.expanded(into: &sink, beneath: root) }
-        var finder = SourceFinder(beneath: root)
+        let expanded = files.map { $0.expanded(into: &sink, beneath: root, on: disk) }
+        var finder = SourceFinder(beneath: root, on: disk)
         sources = finder.files(of: expanded).compactMap { disk.identity(of: $0.path) }
         problems = sink
         var table = DestinationTable(on: disk)
