@@ -22,8 +22,10 @@ EXCLUDED = {
 # Folders of types that decide, with the names of these types. Some test must name each of them, since its decisions are tested
 # without a run of the program.
 DECIDING = {
-    "Sources/JobPlan/Planning": r"\w+(?:Planner|Check|Lookup|Resolver|Finder)",
+    "Sources/JobPlan/Planning": r"\w+(?:Planner|Check|Lookup|Resolver|Finder|Selection)|ComposedClips|JoinedAudio|ShapedTrack",
     "Sources/JobPlan/Kinds": r"\w+(?:Planner|Check|Lookup|Resolver|Finder)",
+    "Sources/JobPlan/Sources": r"\w+Finder|Globber",
+    "Sources/JobRun/State": r"\w+Forecast",
     "Sources/JobRun/Work/Publishing": r"\w+",
     "Sources/JobRun/Work/Verification": r"\w+",
 }

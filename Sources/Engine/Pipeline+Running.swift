@@ -5,7 +5,9 @@ extension Pipeline.Planned {
     /// Returns the outputs that a run would create, with the reasons.
     /// - Throws: `StateError` if the state can't be read.
     package func forecast(_ state: RunState) throws(StateError) -> RunForecast {
-        try RunForecast(plan, files: files, state: state, prober: prober)
+        try RunForecast(plan, files: files, prober: prober) { task, job throws(StateError) in
+            try state.reasons(for: task, of: job)
+        }
     }
 }
 

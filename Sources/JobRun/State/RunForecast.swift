@@ -6,9 +6,11 @@ package import JobSpec
 package struct RunForecast: Sendable {
     private var reasons: [JobKey: RunReasons] = [:]
 
-    /// Creates a forecast for a plan from the state of earlier runs.
+    /// Creates a forecast for a plan. `findReasons` returns the reasons why an output of a job would be created, as far as the state
+    /// of earlier runs determines them.
     package init(
-        _ plan: BatchPlan, files: [JobFile], state: RunState, prober: any SourceProber
+        _ plan: BatchPlan, files: [JobFile], prober: any SourceProber,
+        findReasons: (OutputTask, JobPlan) throws(StateError) -> RunReasons
     ) throws(StateError) {
         // Destinations of outputs that would be created. A job that reads one of them has a new source.
         var created: Set<ExactString> = []
@@ -27,7 +29,7 @@ package struct RunForecast: Sendable {
                     if let rerunJob {
                         RunReasons(lines: ["the job `\(rerunJob)`, whose output it reads, runs"])
                     } else {
-                        try Self.reasons(for: task, of: job, state)
+                        try findReasons(task, job)
                     }
                 reasons[JobKey(file: job.file, id: task.name)] = why
                 if !why.lines.isEmpty, !why.onlyEvaluates, let destination = task.output.destination {
@@ -35,14 +37,6 @@ package struct RunForecast: Sendable {
                 }
             }
         }
-    }
-
-    private static func reasons(
-        for task: OutputTask, of job: JobPlan, _ state: RunState
-    ) throws(StateError) -> RunReasons {
-        let reasons = try state.reasons(for: task)
-        guard !reasons.lines.isEmpty, let declined = state.declinedOutput(of: job) else { return reasons }
-        return RunReasons(lines: [], declined: declined)
     }
 
     /// Returns the reasons why an output would be created; empty if it is up to date.

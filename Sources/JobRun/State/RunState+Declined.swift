@@ -13,6 +13,13 @@ extension RunState {
         return plan.refusal(ofOutputWithSize: declined.size)
     }
 
+    /// Returns the reasons why an output of a job would be created, or why it was declined; empty if it is up to date.
+    package func reasons(for task: OutputTask, of plan: JobPlan) throws(StateError) -> RunReasons {
+        let reasons = try reasons(for: task)
+        guard !reasons.lines.isEmpty, let declined = declinedOutput(of: plan) else { return reasons }
+        return RunReasons(lines: [], declined: declined)
+    }
+
     /// Records that the output of a job was created, and not published (`OutputRecords`).
     package func declined(_ task: OutputTask, digest: PlanDigest, size: Int64) {
         guard let store = store(of: task.file), let name = jobName(task.file, task.name) else { return }

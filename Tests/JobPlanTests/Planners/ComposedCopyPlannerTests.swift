@@ -80,11 +80,31 @@ import Testing
         }
     }
 
+    private func joined(_ decision: Decision<ComposedCopyPlanner.Result>) throws -> JoinedAudio {
+        guard case .audio(let audio)? = decision.value else {
+            throw ProgramError(message: decision.reasons.messages.joined(separator: ", "))
+        }
+        return audio
+    }
+
+    /// Intervals without audio of more than 0.1 s are noted; the time range includes them.
+    @Test(arguments: [(2.0, true), (0.05, false)]) func gapsInTheSourcesAreNoted(
+        _ late: Double, _ isNoted: Bool
+    ) throws {
+        let own = SourceDescription.file(.video(), .audio(over: span(late, 10)))
+        let (decision, _) = try decide(own, audio: true, isAwaited: false, prober: try sounding(48_000))
+        let audio = try joined(decision)
+        let (from, to) = (PlanText.time(s(10)), PlanText.time(s(10 + late)))
+        let note = "the copied audio has a gap from \(from) to \(to), where the sources have no audio"
+        #expect(audio.notes == (isNoted ? [note] : []) && audio.timeRange == span(0, 20))
+        #expect(decision.reasons.notes.contains(note) == isNoted)
+    }
+
     @Test func audioItemsOfOneFormatAreJoined() throws {
         let own = SourceDescription.file(.video(), .audio())
         let prober = try sounding(48_000)
         let (decision, findings) = try decide(own, audio: true, isAwaited: false, prober: prober)
-        guard case .audio(let audio)? = decision.value else { return #expect(Bool(false), "\(findings)") }
+        let audio = try joined(decision)
         #expect(audio.like == .audio() && audio.timeRange == span(0, 20) && !audio.isExact && findings == [])
         #expect(
             decision.reasons.notes == [
