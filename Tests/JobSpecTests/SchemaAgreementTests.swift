@@ -187,6 +187,116 @@ extension ScalarForm {
     }
 }
 
+/// A generator of texts that match a regular expression of the schema: groups, alternatives, classes and quantifiers.
+private struct PatternSampler {
+    private indirect enum Part {
+        case letters([Character])
+        case sequence([Part])
+        case choice([Part])
+        case repeated(Part, ClosedRange<Int>)
+    }
+
+    /// The letters that stand for those that a class excludes.
+    private static let others = Array("a0Z.-_é")
+    private let root: Part
+    private var state: UInt64 = 1
+
+    init(_ pattern: String) throws {
+        var rest = Array(pattern)[...]
+        root = try Self.choice(&rest)
+        guard rest.isEmpty else { throw ProgramError(message: "the pattern \(pattern) isn't supported") }
+    }
+
+    private static func choice(_ rest: inout ArraySlice<Character>) throws -> Part {
+        var choices: [Part] = []
+        var parts: [Part] = []
+        while let letter = rest.first, letter != ")" {
+            rest.removeFirst()
+            switch letter {
+            case "|":
+                choices.append(.sequence(parts))
+                parts = []
+            case "^", "$": break
+            default:
+                let part = try atom(letter, &rest)
+                parts.append(try quantified(part, &rest))
+            }
+        }
+        return .choice(choices + [.sequence(parts)])
+    }
+
+    private static func atom(_ letter: Character, _ rest: inout ArraySlice<Character>) throws -> Part {
+        switch letter {
+        case "(":
+            if rest.starts(with: "?:") { rest.removeFirst(2) }
+            guard rest.first != "?" else { throw ProgramError(message: "lookaround isn't supported") }
+            let part = try choice(&rest)
+            guard rest.popFirst() == ")" else { throw ProgramError(message: "`(` is not closed") }
+            return part
+        case "[": return try letters(&rest)
+        case "\\":
+            guard let escaped = rest.popFirst(), !escaped.isLetter, !escaped.isNumber else {
+                throw ProgramError(message: "the escape isn't supported")
+            }
+            return .letters([escaped])
+        case ".": return .letters(others)
+        default: return .letters([letter])
+        }
+    }
+
+    private static func letters(_ rest: inout ArraySlice<Character>) throws -> Part {
+        let isExcluding = rest.first == "^"
+        if isExcluding { rest.removeFirst() }
+        var letters: [Character] = []
+        while let letter = rest.popFirst(), letter != "]" {
+            guard rest.first == "-", let last = rest.dropFirst().first, last != "]",
+                let from = letter.asciiValue, let to = last.asciiValue
+            else {
+                letters.append(letter == "\\" ? rest.popFirst() ?? letter : letter)
+                continue
+            }
+            rest.removeFirst(2)
+            letters += (from...to).map { Character(UnicodeScalar($0)) }
+        }
+        return .letters(isExcluding ? others.filter { !letters.contains($0) } : letters)
+    }
+
+    private static func quantified(_ part: Part, _ rest: inout ArraySlice<Character>) throws -> Part {
+        switch rest.first {
+        case "?": rest.removeFirst(); return .repeated(part, 0...1)
+        case "*": rest.removeFirst(); return .repeated(part, 0...3)
+        case "+": rest.removeFirst(); return .repeated(part, 1...3)
+        case "{":
+            let bounds = String(rest.dropFirst().prefix { $0 != "}" })
+            rest = rest.dropFirst(bounds.count + 2)
+            let parts = bounds.split(separator: ",", omittingEmptySubsequences: false).map { Int($0) }
+            guard let least = parts[0] else { throw ProgramError(message: "no count in {\(bounds)}") }
+            let most = parts.count == 1 ? least : (parts[1] ?? least + 3)
+            return .repeated(part, least...min(most, least + 8))
+        default: return part
+        }
+    }
+
+    private mutating func random(_ count: Int) -> Int {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return Int(state >> 33) % count
+    }
+
+    /// Returns the next text.
+    mutating func next() -> String { text(of: root) }
+
+    private mutating func text(of part: Part) -> String {
+        switch part {
+        case .letters(let letters): return letters.isEmpty ? "" : String(letters[random(letters.count)])
+        case .sequence(let parts): return parts.reduce(into: "") { $0 += text(of: $1) }
+        case .choice(let parts): return text(of: parts[random(parts.count)])
+        case .repeated(let part, let range):
+            let count = range.lowerBound + random(range.count)
+            return (0..<count).reduce(into: "") { text, _ in text += self.text(of: part) }
+        }
+    }
+}
+
 /// Texts that are close to valid values of a scalar.
 private enum ScalarMutations {
     private static let alphabet = Array("019.-+:/%x ,kKMsfdBHz#_(é")
@@ -304,14 +414,22 @@ private enum ScalarMutations {
         #expect(documents.count > 1000)
     }
 
-    /// Texts near the edges of every scalar's syntax. A schema can't bound numbers within text, and doesn't know the names of
+    /// Texts near the edges of every scalar's syntax, and random texts that match its patterns. A schema can't bound numbers within text, and doesn't know the names of
     /// the library.
     @Test func schemaAndParserAcceptTheSameScalars() throws {
         let syntaxes = Self.syntaxes()
         try #require(syntaxes.count > 30)
-        let samples = syntaxes.map { syntax -> [Sample] in
-            syntax.forms.flatMap(\.bounds).map { .plain($0) }
-                + ScalarMutations.texts(of: syntax).map { .text($0) }
+        let samples = try syntaxes.map { syntax -> [Sample] in
+            let matches = try syntax.forms.flatMap { form -> [String] in
+                switch form {
+                case .text(let pattern, _), .libraryName(let pattern, _):
+                    var sampler = try PatternSampler(pattern)
+                    return (0..<200).map { _ in sampler.next() }
+                case .integer, .number, .boolean, .word: return []
+                }
+            }
+            return syntax.forms.flatMap(\.bounds).map { .plain($0) }
+                + ScalarMutations.texts(of: syntax).map { .text($0) } + matches.map { .text($0) }
         }
         let scratch = try Scratch()
         let cases = zip(syntaxes, samples).map { syntax, samples in
