@@ -10,7 +10,7 @@ extension NodeReader {
     ) -> Located<Value>? {
         guard let node = fields.value(key) else { return nil }
         guard let syntax = fields.type.type(of: key)?.syntax(of: Value.self) else {
-            return unlisted(key, fields.type)
+            return unlisted(node, key, fields.type)
         }
         return value(node, "`\(key)`", syntax)
     }
@@ -88,7 +88,8 @@ extension NodeReader {
 
     /// Reads one of the words that `key` of `type` accepts, from a node that may have another key.
     func word(_ node: YAMLNode?, as key: String, of type: MappingType) -> Located<String>? {
-        guard let words = type.type(of: key)?.words else { return unlisted(key, type) }
+        guard let node else { return nil }
+        guard let words = type.type(of: key)?.words else { return unlisted(node, key, type) }
         return word(
             node, "`\(key)`", of: words, orMapping: type.type(of: key)?.mayBeMapping ?? false,
             help: { text, words in
@@ -98,19 +99,25 @@ extension NodeReader {
             })
     }
 
-    /// Reads one of the words that a key accepts, as an enum value.
+    /// Reads one of the words that a key accepts, as an enum value. A word of the table that the enum lacks is an error.
     func choice<Value: RawRepresentable & Sendable>(
         _ key: String, of fields: Fields, as _: Value.Type = Value.self
     ) -> Located<Value>? where Value.RawValue == String {
-        word(key, of: fields).flatMap { word in
-            Value(rawValue: word.value).map { Located($0, at: word.range) }
+        guard let word = word(key, of: fields) else { return nil }
+        guard let value = Value(rawValue: word.value) else {
+            sink.error(
+                .invalidValue, "`\(key): \(word.value)` is not supported by this version", at: word.range)
+            return nil
         }
+        return Located(value, at: word.range)
     }
 
-    /// Stops debug builds, because the language table contains no such key with this type. Returns nil in release
-    /// builds.
-    private func unlisted<Value>(_ key: String, _ type: MappingType) -> Value? {
-        assertionFailure("the table has no such `\(key)` of \(type.name)")
+    /// Reports a value of a key that the language table doesn't contain with this type. It indicates a bug.
+    private func unlisted<Value>(_ node: YAMLNode, _ key: String, _ type: MappingType) -> Value? {
+        sink.error(
+            .invalidValue,
+            "`\(key)` of \(type.title) can't be read: the table of the language has no such value",
+            at: node.range)
         return nil
     }
 }
