@@ -137,8 +137,7 @@ import Testing
     /// Creates the package of a case, in a folder `out`.
     private func package(_ value: Case) throws -> Scratch {
         let scratch = try Scratch()
-        let cues = "1\n00:00:00,500 --> 00:00:03,000\nOne\n\n2\n00:00:04,000 --> 00:00:04,500\nTwo\n"
-        try scratch.write(cues, to: "a.srt")
+        try scratch.writeSubtitles()
         try ffmpeg(
             value.source.map { $0 == "a.srt" ? scratch.file("a.srt") : $0 } + [scratch.file("a.mp4")])
         try scratch.write(
@@ -157,10 +156,7 @@ import Testing
     }
 
     private func durations(_ scratch: Scratch, _ id: String) throws -> [Double] {
-        try String(contentsOfFile: scratch.file("out/\(id)/playlist.m3u8"), encoding: .utf8)
-            .split(separator: "\n").compactMap {
-                $0.hasPrefix("#EXTINF:") ? Double($0.dropFirst(8).dropLast()) : nil
-            }
+        try scratch.durations("out/\(id)/playlist.m3u8")
     }
 
     private func script(_ name: String) -> String { TestPaths.repository + "/Tests/StreamingTests/" + name }

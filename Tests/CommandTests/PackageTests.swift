@@ -8,8 +8,7 @@ import Testing
     /// Creates a folder with a source `a.mp4` of 5 s: video with B-frames, audio in two languages, and subtitles.
     private func folder(rate: String = "25") throws -> Scratch {
         let scratch = try Scratch()
-        try scratch.write(
-            "1\n00:00:00,500 --> 00:00:03,000\nOne\n\n2\n00:00:04,000 --> 00:00:04,500\nTwo\n", to: "a.srt")
+        try scratch.writeSubtitles()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=128x96:rate=\(rate):duration=5", "-f", "lavfi", "-i",
             "sine=duration=5:sample_rate=48000", "-f", "lavfi", "-i", "sine=frequency=880:duration=5", "-i",
@@ -41,14 +40,11 @@ import Testing
     }
 
     private func lines(_ scratch: Scratch, _ path: String) throws -> [String] {
-        try String(contentsOfFile: scratch.file("out/p/" + path), encoding: .utf8).split(separator: "\n").map(
-            String.init)
+        try scratch.lines("out/p/" + path)
     }
 
     private func durations(_ scratch: Scratch, _ id: String) throws -> [Double] {
-        try lines(scratch, "\(id)/playlist.m3u8").compactMap {
-            $0.hasPrefix("#EXTINF:") ? Double($0.dropFirst(8).dropLast()) : nil
-        }
+        try scratch.durations("out/p/\(id)/playlist.m3u8")
     }
 
     private func names(_ scratch: Scratch, _ folder: String = "out") throws -> [String] {

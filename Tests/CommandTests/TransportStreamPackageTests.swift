@@ -7,8 +7,7 @@ import Testing
     /// Creates a folder with a source `a.mp4` of 5 s: video with B-frames, audio, and subtitles.
     private func folder(rate: String = "25", audio: [String] = ["-c:a", "aac"]) throws -> Scratch {
         let scratch = try Scratch()
-        try scratch.write(
-            "1\n00:00:00,500 --> 00:00:03,000\nOne\n\n2\n00:00:04,000 --> 00:00:04,500\nTwo\n", to: "a.srt")
+        try scratch.writeSubtitles()
         try ffmpeg(
             ["-f", "lavfi", "-i", "testsrc2=size=128x96:rate=\(rate):duration=5"]
                 + ["-f", "lavfi", "-i", "sine=duration=5:sample_rate=48000", "-i", scratch.file("a.srt")]
@@ -47,16 +46,15 @@ import Testing
     }
 
     private func lines(_ scratch: Scratch, _ path: String) throws -> [String] {
-        try String(contentsOfFile: scratch.file("out/" + path), encoding: .utf8).split(separator: "\n").map(
-            String.init)
+        try scratch.lines("out/" + path)
     }
 
     private func values(_ tag: String, _ scratch: Scratch, _ path: String) throws -> [String] {
-        try lines(scratch, path).filter { $0.hasPrefix(tag) }.map { String($0.dropFirst(tag.count)) }
+        try scratch.values(tag, "out/" + path)
     }
 
     private func durations(_ scratch: Scratch, _ id: String) throws -> [Double] {
-        try values("#EXTINF:", scratch, "\(id)/playlist.m3u8").compactMap { Double($0.dropLast()) }
+        try scratch.durations("out/\(id)/playlist.m3u8")
     }
 
     /// Returns the segments of a rendition, in one or several files.

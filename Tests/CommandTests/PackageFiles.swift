@@ -1,0 +1,26 @@
+import Foundation
+import TestSupport
+
+/// Sources and playlists of packages.
+extension Scratch {
+    /// Writes subtitles of two events, from 0.5 s to 3 s and from 4 s to 4.5 s, to `a.srt`.
+    func writeSubtitles() throws {
+        try write(
+            "1\n00:00:00,500 --> 00:00:03,000\nOne\n\n2\n00:00:04,000 --> 00:00:04,500\nTwo\n", to: "a.srt")
+    }
+
+    /// Returns the lines of a file, without empty ones.
+    func lines(_ path: String) throws -> [String] {
+        try String(contentsOfFile: file(path), encoding: .utf8).split(separator: "\n").map(String.init)
+    }
+
+    /// Returns the texts that follow a tag of a playlist.
+    func values(_ tag: String, _ playlist: String) throws -> [String] {
+        try lines(playlist).filter { $0.hasPrefix(tag) }.map { String($0.dropFirst(tag.count)) }
+    }
+
+    /// Returns the durations of a playlist's segments, in seconds.
+    func durations(_ playlist: String) throws -> [Double] {
+        try values("#EXTINF:", playlist).compactMap { Double($0.dropLast()) }
+    }
+}
