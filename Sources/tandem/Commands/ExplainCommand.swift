@@ -23,21 +23,12 @@ struct ExplainCommand: ParsableCommand {
     func run() throws {
         let set = try variables.load([file], access.granted(for: [file]))
         try reporting.require(set.diagnostics, of: set)
-        let state = try state.location.open(set, isReading: true)
-        let pool = try workers.settings.pool(in: nil, set.access, onlyProbes: true)
-        defer {
-            workers.settings.report(pool)
-            pool?.close()
+        let result = try reporting.passing(set) {
+            try DryRun(of: set, reporting.strictness, state: state.location, workers: workers.settings)
+                .plan(only: [job], from: file)
         }
-        let opened = try reporting.passing(set) { () throws(Pipeline.Rejection) in
-            try set.loaded.checked(reporting.strictness).opened(by: pool ?? set.access.prober)
-        }
-        let planned = opened.planned(only: [job], from: file, memory: FullPlanMemory(state))
-        let forecast = try StateLocation.convertingErrors { () throws(StateError) in
-            try planned.forecast(state)
-        }
-        Terminal.print(ExplainReport(job, planned, forecast).text)
+        Terminal.print(ExplainReport(job, result.planned, result.forecast).text)
         // Errors of jobs that can't be planned are reported last, so that the results of others are printed first.
-        try reporting.require(planned.diagnostics, of: set)
+        try reporting.require(result.planned.diagnostics, of: set)
     }
 }

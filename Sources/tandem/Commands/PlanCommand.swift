@@ -57,25 +57,14 @@ struct PlanCommand: ParsableCommand {
         // Paths are absolute, because parts can be run from any folder.
         let paths = shards == nil ? spec.files : spec.files.map { StateFolder(path: $0).absolute }
         let set = try variables.load(paths, access.granted(for: paths))
-        let checked = try reporting.passing(set) { () throws(Pipeline.Rejection) in
-            try set.loaded.checked(reporting.strictness)
+        let result = try reporting.passing(set) {
+            try DryRun(of: set, reporting.strictness, state: state.location, workers: workers.settings)
+                .plan(only: only)
         }
-        let state = try state.location.open(set, isReading: true)
-        let pool = try workers.settings.pool(in: nil, set.access, onlyProbes: true)
-        defer {
-            workers.settings.report(pool)
-            pool?.close()
-        }
-        let opened = try reporting.passing(set) { () throws(Pipeline.Rejection) in
-            try checked.opened(by: pool ?? set.access.prober)
-        }
-        let planned = opened.planned(only: only, memory: FullPlanMemory(state))
-        let forecast = try StateLocation.convertingErrors { () throws(StateError) in
-            try planned.forecast(state)
-        }
+        let planned = result.planned
         var all = set.diagnostics
         all.add(planned.diagnostics)
-        try show(planned, since: earlier, forecast, all, of: set)
+        try show(planned, since: earlier, result.forecast, all, of: set)
         let status = reporting.strictness.status(of: all)
         if let status, !isWritable(planned, all) {
             if out != nil {

@@ -49,13 +49,13 @@ struct ReportArguments: ParsableArguments {
         if let status = strictness.status(of: sink) { throw ExitCode(status) }
     }
 
-    /// Runs a pipeline stage. If it rejects the job files, prints the diagnostics and exits.
+    /// Runs stages of the pipeline. If one rejects the job files, prints the diagnostics and exits.
     func passing<Stage>(
-        _ set: JobFileSet, _ stage: () throws(Pipeline.Rejection) -> Stage
+        _ set: JobFileSet, _ stage: () throws -> Stage
     ) throws -> Stage {
-        do throws(Pipeline.Rejection) {
+        do {
             return try stage()
-        } catch {
+        } catch let error as Pipeline.Rejection {
             try report(error.diagnostics, of: set)
             throw ExitCode(error.status)
         }
