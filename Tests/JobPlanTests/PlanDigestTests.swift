@@ -186,7 +186,7 @@ import Testing
 
     /// Values with other boundaries between names and texts have other lines.
     @Test func linesOfDifferentValuesDiffer() {
-        let values = [("a", "b = 1:c"), ("a = 1:b", "c"), ("a", "b"), ("", "b")].map { entry, value in
+        let values = [("a", "b = c"), ("a = b", "c"), ("a", "b"), ("", "b")].map { entry, value in
             RecipeValue(name: RecipeName(path: LeafEncoder.Path(keys: ["k"], entry: entry)), value: value)
         }
         #expect(Set(values.map(\.line)).count == values.count)
