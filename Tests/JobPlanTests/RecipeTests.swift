@@ -29,7 +29,7 @@ import Testing
         "{ asset: a.mp4, check: {} }",
         // Images
         """
-        asset: { image: frame.png, duration: 3s, frame_rate: 12 }
+        asset: { images: "frame-%04d.png", frame_rate: 12 }
         tracks: [ { video: first, encode: { codec: h264, crf: 20 } } ]
         destination: o.mp4
         """,
@@ -94,18 +94,10 @@ import Testing
         let yaml = (["version: 1", "jobs:", "  one:"] + lines).joined(separator: "\n") + "\n"
         let (file, sink) = decode(yaml, file: "/jobs/jobs.yaml", directory: "/jobs")
         guard let file, !sink.hasErrors else { throw ProgramError(message: rendered(sink, yaml)) }
-        let disk = FakeDisk(
-            "/jobs/a.mp4", "/jobs/b.mp4", "/jobs/logo.png", "/jobs/art.jpg", "/jobs/frame.png")
+        var disk = FakeDisk("/jobs/a.mp4", "/jobs/b.mp4", "/jobs/logo.png", "/jobs/art.jpg")
+        for number in 3..<39 { disk.add("/jobs/frame-\(number < 10 ? "000" : "00")\(number).png") }
         let result = BatchPlanner.plan([file], prober: prober, disk: disk)
-        var tasks = try #require(result.plan.jobs.first, "\(rendered(result.diagnostics, yaml))").tasks
-        for index in tasks.indices {
-            // Planning lists numbered files on the real disk.
-            guard case .images(var sequence, let identity) = tasks[index].input.source else { continue }
-            sequence.path = "/jobs/frame-%04d.png"
-            sequence.numbers = ImageSequence.Numbers(first: 3, count: 36)
-            tasks[index].input.source = .images(sequence, identity: identity)
-        }
-        return tasks
+        return try #require(result.plan.jobs.first, "\(rendered(result.diagnostics, yaml))").tasks
     }
 
     /// Names of the values of the plans, such as `output.tracks.#.metadata.#.key`.
