@@ -115,7 +115,7 @@ let package = Package(
                 "LibAV", "Locking", "Publishing", "CLinux",
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            path: "Sources/JobRun/Work", swiftSettings: house),
+            swiftSettings: house),
         // Layer 8: execution of batches
         .target(
             name: "JobRun",
@@ -126,7 +126,7 @@ let package = Package(
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "GRDB", package: "GRDB.swift"),
             ],
-            exclude: ["Work"], swiftSettings: house),
+            swiftSettings: house),
         // Layer 9: the commands, for the program and the library of job files
         .target(
             name: "Engine",

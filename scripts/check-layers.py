@@ -26,8 +26,8 @@ DECIDING = {
     "Sources/JobPlan/Kinds": r"\w+(?:Planner|Check|Lookup|Resolver|Finder)",
     "Sources/JobPlan/Sources": r"\w+Finder|Globber",
     "Sources/JobRun/State": r"\w+Forecast",
-    "Sources/JobRun/Work/Publishing": r"\w+",
-    "Sources/JobRun/Work/Verification": r"\w+",
+    "Sources/PlanWork/Publishing": r"\w+",
+    "Sources/PlanWork/Verification": r"\w+",
 }
 
 # Collections keyed by paths, which must be `ExactString`: Swift equates names that file systems distinguish.
