@@ -76,13 +76,22 @@ import Testing
               make: { asset: ./a.mp4, tracks: [ { video: first, encode: { codec: h264 } } ], destination: b.mp4 }
               small: { asset: { job: make }, when: { size: { min: 1MB } }, tracks: [ { video: first, copy: true } ], destination: c.mp4 }
               last: { asset: { job: small }, tracks: [ { video: first, copy: true } ], destination: d.mp4 }
+              cut: { asset: ./a.mp4, tracks: [ { video: first, encode: { codec: h264, crf: 1, preset: ultrafast } } ], limit: { size: 60kB }, destination: cut.mp4 }
+              short: { asset: { job: cut }, when: { duration: { max: 0.9s }, video: { bit_rate: { max: 1000M } } }, tracks: [ { video: first, copy: true } ], destination: short.mp4 }
+              joined: { composition: [ { job: cut } ], when: { duration: { max: 0.9s } }, tracks: [ { video: first, encode: { codec: h264 } } ], destination: joined.mp4 }
 
             """, in: scratch)
         let run = try tandem("run", "jobs.yaml", in: scratch)
         #expect(run.status == 0, "\(run.errors)")
         #expect(run.errors.contains("skip small: `size` is "), "\(run.errors)")
         #expect(run.errors.contains("skip last: the job `small`, whose output it reads, has no output\n"))
-        #expect(run.errors.contains("3 of 3 jobs done, 2 skipped\n"))
+        #expect(run.errors.contains("6 of 6 jobs done, 2 skipped\n"))
+        // What a plan predicts of an output that ends early doesn't decide.
+        #expect(scratch.contents.contains("short.mp4") && scratch.contents.contains("joined.mp4"))
+        let plan = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(
+            plan.text.contains("small  →  ") && plan.text.contains("\n  skipped    `size` is "),
+            "\(plan.text)")
         #expect(!scratch.contents.contains("c.mp4") && !scratch.contents.contains("d.mp4"))
     }
 
@@ -122,10 +131,42 @@ import Testing
         let other = try tandem("run", "jobs.yaml", in: scratch)
         #expect(
             other.errors.contains("done web: ") && other.errors.contains("done reader: "), "\(other.errors)")
-        // As does a condition that the declined output meets.
-        try write(job("1%", crf: 2).replacing("web.mp4", with: "w.mp4"), in: scratch)
+        // So does `--force`.
+        try write(job("20%").replacing("web.mp4", with: "w.mp4"), in: scratch)
         #expect(try tandem("run", "jobs.yaml", in: scratch).errors.contains("drop web"))
+        let plan = try tandem("plan", "jobs.yaml", in: scratch)
+        #expect(
+            plan.text.contains("\n  skipped    the job `web`, whose output it reads, has no output\n"),
+            "\(plan.text)")
+        #expect(plan.text.hasSuffix("; 1 declined; 1 skipped\n"))
         #expect(try tandem("run", "--force", "jobs.yaml", in: scratch).errors.contains("web: started"))
+    }
+
+    /// A condition that the declined output meets creates it again, with the same settings.
+    @Test func relaxedConditionsPublish() throws {
+        let scratch = try folder()
+        func job(_ saving: String) -> String {
+            """
+              web:
+                asset: ./a.mp4
+                publish_if: { smaller_by: \(saving) }
+                tracks: [ { video: first, encode: { codec: h264, crf: 30 } } ]
+                destination: web.mp4
+
+            """
+        }
+        try write(job("99%"), in: scratch)
+        #expect(try tandem("run", "jobs.yaml", in: scratch).errors.contains("drop web"))
+        try write(job("98%"), in: scratch)
+        let same = try tandem("run", "jobs.yaml", in: scratch)
+        #expect(same.errors.contains("drop web") && !same.errors.contains("started"), "\(same.errors)")
+        try write(job("1%"), in: scratch)
+        #expect(try tandem("run", "jobs.yaml", in: scratch).errors.contains("done web: "))
+        // A published output stays published.
+        try write(job("99%"), in: scratch)
+        #expect(
+            try tandem("run", "jobs.yaml", in: scratch).errors.contains(
+                "1 of 1 jobs done, 1 of them up to date"))
     }
 
     /// The part of a plan that contains a skipped or declined job is complete.
@@ -138,6 +179,9 @@ import Testing
                     publish_if: { smaller_by: 99.9% }
                     tracks: [ { video: first, encode: { codec: h264 } } ]
                     destination: web.mp4
+                  copy: { asset: ./a.mp4, tracks: [ { video: first, copy: true } ], destination: copy.mp4 }
+                  hevc: { asset: { job: copy }, when: { video: { codec: hevc } }, tracks: [ { video: first, copy: true } ], destination: hevc.mp4 }
+                  last: { asset: ./a.mp4, needs: [reader, hevc], tracks: [ { video: first, copy: true } ], destination: last.mp4 }
 
                 """, in: scratch)
         #expect(try tandem("plan", "--shards", "2", "--out", "parts", "jobs.yaml", in: scratch).status == 0)
@@ -145,11 +189,11 @@ import Testing
             let run = try tandem("run", "--plan", "parts", "--shard", "\(part)", in: scratch)
             #expect(run.status == 0, "\(run.errors)")
         }
-        #expect(scratch.contents.contains("after.mp4"))
+        #expect(scratch.contents.contains("after.mp4") && scratch.contents.contains("last.mp4"))
         let whole = try tandem("collect", "parts", "--junit", "junit.xml", in: scratch)
         #expect(whole.status == 0, "\(whole.errors)")
         let junit = try String(contentsOfFile: scratch.file("junit.xml"), encoding: .utf8)
-        #expect(junit.contains("tests=\"4\"") && junit.contains("skipped=\"3\""), "\(junit)")
+        #expect(junit.contains("tests=\"7\"") && junit.contains("skipped=\"4\""), "\(junit)")
     }
 
     /// The treatment of each track follows from its own properties.

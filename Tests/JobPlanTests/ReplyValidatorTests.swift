@@ -79,7 +79,7 @@ import Testing
         let changes: [(String, (inout SourceDescription) -> Void)] = [
             ("tracks", { $0.tracks = Array(repeating: own.tracks[0], count: 10_001) }),
             ("missing bytes", { $0.missingBytes = -1 }),
-            ("file size", { $0.fileSize = -1 }),
+            ("file size", { $0.fileSize = -1 }), ("largest file size", { $0.fileSize = .max }),
             ("duration", { $0.duration = MediaTime(value: -1, timescale: 1) }),
             ("time zero", { $0.timeZero = MediaTime(value: .max, timescale: 1) }),
             ("index", { $0.tracks[0].index = -1 }),

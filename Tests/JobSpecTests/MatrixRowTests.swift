@@ -35,6 +35,13 @@ import Testing
             ])
     }
 
+    /// Numbers of rows beyond the limits are refused before the rows are compared.
+    @Test func numbersOfRowsAreLimited() {
+        let rows = { (count: Int) in (0..<count).map { "{ a: \($0) }" }.joined(separator: ", ") }
+        #expect(ids("{ include: [ \(rows(10_001)) ] }") == ["the matrix has more than 10000 combinations"])
+        #expect(ids("{ a: [0, 1], exclude: [ \(rows(1001)) ] }") == ["`exclude` has more than 1000 entries"])
+    }
+
     @Test(arguments: [
         ("x y", "x y"), ("", ""), ("a,b", "a%2Cb"), ("a=b", "a%3Db"), ("a/b]", "a%2Fb%5D"), ("50%", "50%"),
         ("%2C", "%252C"), ("%2", "%2"), ("a\nb", "a%0Ab"), ("é\u{2028}", "é%E2%80%A8"), ("[#", "[#"),

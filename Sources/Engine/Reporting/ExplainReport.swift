@@ -14,14 +14,16 @@ package struct ExplainReport: Sendable {
             for task in plan.tasks {
                 let reasons = forecast.reasons(for: task)
                 let verdict =
-                    reasons.declined != nil
-                    ? "declined"
-                    : reasons.lines.isEmpty
-                        ? "up to date"
-                        : reasons.onlyEvaluates
-                            ? "will evaluate its expectations; the output is kept" : "will run"
+                    switch reasons.omission {
+                    case .declined?: "declined"
+                    case .skipped?: "will be skipped"
+                    case nil where reasons.lines.isEmpty: "up to date"
+                    case nil where reasons.onlyEvaluates:
+                        "will evaluate its expectations; the output is kept"
+                    case nil: "will run"
+                    }
                 lines.append("\(task.name): \(verdict)")
-                lines += (reasons.lines + [reasons.declined].compactMap(\.self)).map { "  \($0)" }
+                lines += (reasons.lines + [reasons.omission?.reason].compactMap(\.self)).map { "  \($0)" }
             }
         }
         for skip in planned.plan.skips where skip.id == job || skip.base == job {

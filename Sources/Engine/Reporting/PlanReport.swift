@@ -13,6 +13,8 @@ package struct PlanReport: Encodable, Sendable {
         let onlyEvaluates: Bool
         /// Reason why an earlier run declined the output; nil for any other output.
         let declined: String?
+        /// Reason why the job is skipped; nil for any other output.
+        let skipped: String?
     }
 
     let plan: BatchPlan
@@ -26,7 +28,8 @@ package struct PlanReport: Encodable, Sendable {
             let reasons = forecast.reasons(for: task)
             return Run(
                 id: task.name, file: task.file, reasons: reasons.lines, onlyEvaluates: reasons.onlyEvaluates,
-                declined: reasons.declined)
+                declined: reasons.omission.flatMap { if case .declined(let why) = $0 { why } else { nil } },
+                skipped: reasons.omission.flatMap { if case .skipped(let why) = $0 { why } else { nil } })
         }
     }
 }

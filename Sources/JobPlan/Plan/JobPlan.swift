@@ -46,7 +46,8 @@ extension JobPlan {
 
     /// Whether inputs and outputs refer to each other correctly. Checked for plans from untrusted input.
     package var isValid: Bool {
-        !inputs.isEmpty && !outputs.isEmpty && outputs.allSatisfy { inputs.indices.contains($0.input) }
+        publishIf?.isValid != false && !inputs.isEmpty && !outputs.isEmpty
+            && outputs.allSatisfy { inputs.indices.contains($0.input) }
             && Set(outputs.map(\.id)).count == outputs.count && outputs.allSatisfy(\.isValid)
             && (outputs.count == 1 || outputs.allSatisfy(\.isPublished))
             && imageSequences.allSatisfy(\.sequence.isValid)

@@ -55,7 +55,7 @@ package struct SourceDescription: Codable, Hashable, Sendable {
         container = plan.container
         fileSize = 0
         duration = plan.expectedDuration
-        isDurationExact = plan.tracks.allSatisfy(\.expected.isExact)
+        isDurationExact = task.isPredictedExactly
         missingBytes = 0
         timeZero = .zero
         metadata = plan.metadata
@@ -86,6 +86,7 @@ package struct SourceDescription: Codable, Hashable, Sendable {
                 let encoder = encoding.encoder
                 result.codec = encoding.codec
                 result.profile = nil
+                result.bitRate = encoder.bitRate ?? 0
                 result.isDecodable = true
                 result.isLossless = false
                 result.timeBase = encoder.timeBase

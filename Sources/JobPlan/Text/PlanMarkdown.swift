@@ -26,8 +26,8 @@ package enum PlanMarkdown {
             let output = PlanComparison.Output(task)
             let why = reasons(task)
             let state =
-                why.declined != nil
-                ? "declined" : why.lines.isEmpty ? "up to date" : why.onlyEvaluates ? "check" : "run"
+                why.omission.map(\.word)
+                ?? (why.lines.isEmpty ? "up to date" : why.onlyEvaluates ? "check" : "run")
             return [[code(task.name), state] + cells(output, path: path)]
         }
         text.append(table: ["output", "state", "source", "destination", "expected"], groups: rows)

@@ -8,11 +8,15 @@ package enum PlanText {
     /// Renders the whole plan with totals. `reasons` returns the reasons why an output would be created.
     package static func render(_ plan: BatchPlan, reasons: (OutputTask) -> RunReasons) -> String {
         var text = ""
-        var current = 0
+        var (current, declined, skipped) = (0, 0, plan.skips.count)
         for job in plan.jobs {
             for task in job.tasks {
                 let why = reasons(task)
-                if why.lines.isEmpty || why.onlyEvaluates { current += 1 }
+                switch why.omission {
+                case .declined?: declined += 1
+                case .skipped?: skipped += 1
+                case nil: if why.lines.isEmpty || why.onlyEvaluates { current += 1 }
+                }
                 text += render(task, of: job, why) + "\n"
             }
         }
@@ -30,7 +34,8 @@ package enum PlanText {
             if sizes.count < outputs { text += " and \(outputs - sizes.count) of unknown size" }
         }
         if current > 0 { text += "; \(current) up to date" }
-        if !plan.skips.isEmpty { text += "; \(plan.skips.count) skipped" }
+        if declined > 0 { text += "; \(declined) declined" }
+        if skipped > 0 { text += "; \(skipped) skipped" }
         if !plan.refusals.isEmpty { text += "; \(plan.refusals.count) rejected" }
         return text + "\n"
     }
@@ -43,8 +48,8 @@ package enum PlanText {
             lines.append(
                 "  \(pad(index > 0 ? "" : why.onlyEvaluates ? "will check" : "will run", 10)) \(reason)")
         }
-        if let declined = why.declined {
-            lines.append("  declined   \(declined)")
+        if let omission = why.omission {
+            lines.append("  \(pad(omission.word, 10)) \(omission.reason)")
         } else if reasons.isEmpty {
             lines.append("  up to date")
         }

@@ -6,23 +6,42 @@ package import JobSpec
 package struct RunForecast: Sendable {
     private var reasons: [JobKey: RunReasons] = [:]
 
-    /// Creates a forecast for a plan. `findReasons` returns the reasons why an output of a job would be created, as far as the state
-    /// of earlier runs determines them.
+    /// Creates a forecast for a plan. `findReasons` returns the reasons why an output of a job would be created, as far
+    /// as the state of earlier runs determines them.
     package init(
         _ plan: BatchPlan, files: [JobFile], prober: any SourceProber,
         findReasons: (OutputTask, JobPlan) throws(StateError) -> RunReasons
     ) throws(StateError) {
         // Destinations of outputs that would be created. A job that reads one of them has a new source.
         var created: Set<ExactString> = []
+        // Jobs that have no output, and are no failure. A job that reads one of them is skipped.
+        var withoutOutput: Set<JobKey> = []
         for job in plan.jobs {
-            var job = job
+            let key = JobKey(file: job.file, id: job.id)
             let read = job.inputs.flatMap(\.jobOutputs)
+            func set(_ omission: RunReasons.Omission) {
+                withoutOutput.insert(key)
+                for task in job.tasks {
+                    reasons[JobKey(file: job.file, id: task.name)] = RunReasons(lines: [], omission: omission)
+                }
+            }
+            if let missing = job.readJobs.first(where: {
+                withoutOutput.contains(JobKey(file: job.file, id: $0))
+            }) {
+                set(.skipped("the job `\(missing)`, whose output it reads, has no output"))
+                continue
+            }
+            var job = job
             let rerunJob = read.first { created.contains($0.path.exact) }?.job
             // If the output that the job reads is up to date, the job can be planned with it.
-            if rerunJob == nil, !read.isEmpty,
-                let replanned = try? BatchPlanner.replan(job, in: files, prober: prober).plan
-            {
-                job = replanned
+            if rerunJob == nil, !read.isEmpty {
+                switch try? BatchPlanner.replan(job, in: files, prober: prober) {
+                case .plan(let replanned)?: job = replanned
+                case .skip(let reason)?:
+                    set(.skipped(reason))
+                    continue
+                case nil: break
+                }
             }
             for task in job.tasks {
                 let why =
@@ -32,6 +51,7 @@ package struct RunForecast: Sendable {
                         try findReasons(task, job)
                     }
                 reasons[JobKey(file: job.file, id: task.name)] = why
+                if why.omission != nil { withoutOutput.insert(key) }
                 if !why.lines.isEmpty, !why.onlyEvaluates, let destination = task.output.destination {
                     created.insert(destination.exact)
                 }

@@ -7,7 +7,7 @@ extension RunState {
     package func declinedOutput(of plan: JobPlan) -> String? {
         guard !isForced, plan.publishIf != nil, plan.outputs.count == 1, let task = plan.tasks.first,
             let store = store(of: task.file), let name = jobName(task.file, task.name),
-            let declined = store.declinedOutput(of: name), let digest = digest(of: task),
+            let declined = store.declinedOutput(of: name), declined.size >= 0, let digest = digest(of: task),
             digest.relation(to: declined.digest) != .other
         else { return nil }
         return plan.refusal(ofOutputWithSize: declined.size)
@@ -16,8 +16,10 @@ extension RunState {
     /// Returns the reasons why an output of a job would be created, or why it was declined; empty if it is up to date.
     package func reasons(for task: OutputTask, of plan: JobPlan) throws(StateError) -> RunReasons {
         let reasons = try reasons(for: task)
-        guard !reasons.lines.isEmpty, let declined = declinedOutput(of: plan) else { return reasons }
-        return RunReasons(lines: [], declined: declined)
+        guard !reasons.lines.isEmpty, !reasons.onlyEvaluates, let declined = declinedOutput(of: plan) else {
+            return reasons
+        }
+        return RunReasons(lines: [], omission: .declined(declined))
     }
 
     /// Records that the output of a job was created, and not published (`OutputRecords`).

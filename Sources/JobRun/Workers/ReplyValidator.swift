@@ -44,7 +44,7 @@ enum ReplyValidator {
 
     private static func isValid(_ description: SourceDescription) -> Bool {
         description.tracks.count <= 10_000 && (.zero...maxTime).contains(description.duration)
-            && description.missingBytes >= 0 && description.fileSize >= 0
+            && counts.contains(Int(description.missingBytes)) && counts.contains(Int(description.fileSize))
             && (minTime...maxTime).contains(description.timeZero)
             && description.metadata.count <= 100_000 && description.chapters.count <= 100_000
             && description.chapters.allSatisfy {

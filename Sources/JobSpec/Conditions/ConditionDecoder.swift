@@ -96,7 +96,7 @@ struct ConditionDecoder {
         case .codec: return requirement(key, of: fields, as: Language.videoCodecName) { .name($0) }
         case .profile:
             guard let node = fields.value(key) else { return nil }
-            return list(node) { reader.text($0, "`\(key)`").map { (.name($0.value), $0.value) } }
+            return list(node) { reader.text($0, "`\(key)`").map { (.name($0.value.lowercased()), $0.value) } }
         case .width, .height: return requirement(key, of: fields, as: Language.side) { .number(Int64($0)) }
         case .frameRate: return requirement(key, of: fields, as: Language.frameRate) { .rate($0) }
         case .bitRate: return requirement(key, of: fields, as: Language.bitRate) { .number($0) }

@@ -8,7 +8,8 @@ extension Language {
     static let maxFactValues = 100
 
     static let when = condition(
-        "when", "`when`", "Conditions on the source, all of which must hold.",
+        "when", "`when`",
+        "Conditions on the source, all of which must hold. Each is a value, a list of accepted values, or bounds with `min` and `max`. A condition on a value that the source doesn't state fails.",
         keys: sourceFacts + [
             KeyInfo("not", .mapping(whenNot), "Conditions that must not all hold.")
         ])
@@ -85,7 +86,8 @@ extension Language {
     ]
     private static let languageFact = KeyInfo(
         "language", listed(languageTag), "Language that the container states; `und` for none.")
-    private static let profileSummary = "FFmpeg's name of the profile, such as High or LC."
+    private static let profileSummary =
+        "FFmpeg's name of the profile, such as High or LC; upper and lower case are equal."
     private static let bitRateSummary =
         "Bit rate of the track: declared by the container, or else measured, for which all packets are read."
 

@@ -15,6 +15,14 @@ package struct PublishCondition: Codable, Hashable, Sendable {
         /// A number of bytes.
         case bytes(Int64)
 
+        /// Whether the value is one that a job file can state. Checked for plans from untrusted input.
+        fileprivate var isValid: Bool {
+            switch self {
+            case .share(let thousandths): (0..<100_000).contains(thousandths)
+            case .bytes(let count): count >= 0
+            }
+        }
+
         /// The difference as in a job file, such as `20%`.
         package var text: String {
             switch self {
@@ -28,6 +36,9 @@ package struct PublishCondition: Codable, Hashable, Sendable {
         self.smallerBy = smallerBy
         self.range = range
     }
+
+    /// Whether the values are those that a job file can state. Checked for plans from untrusted input.
+    package var isValid: Bool { smallerBy.isValid }
 
     /// Returns whether an output is published, by its size and the source's in bytes.
     package func accepts(_ output: Int64, from source: Int64) -> Bool {

@@ -18,6 +18,17 @@ package struct SourceCondition: Sendable {
     /// Location of the conditions in the job file.
     package var range: SourceRange
 
+    /// Keys of the tested facts that only media files have.
+    var fileFacts: [String] {
+        tests.flatMap { test in
+            switch test {
+            case .source(let test): test.fact == .duration ? [] : [test.fact.rawValue]
+            case .tracks(let count): count.condition.fileFacts
+            case .not(let inner): inner.fileFacts
+            }
+        }
+    }
+
     /// Whether the result depends on the source's duration.
     package var usesDuration: Bool {
         tests.contains { test in
@@ -51,6 +62,17 @@ package struct TrackCondition: Sendable {
     package var tests: [Test]
     /// Location of the conditions in the job file.
     package var range: SourceRange
+
+    /// Keys of the tested facts that only tracks of media files have.
+    var fileFacts: [String] {
+        tests.flatMap { test in
+            switch test {
+            case .fact(let test):
+                [.codec, .profile, .bitRate].contains(test.fact) ? [test.fact.rawValue] : []
+            case .not(let inner): inner.fileFacts
+            }
+        }
+    }
 }
 
 /// A condition on the value of a fact.

@@ -50,6 +50,7 @@ struct JobDecoder {
             needs: needs ?? [], scheduling: scheduling, outputs: outputs, isTemplate: isTemplate,
             when: when, publishIf: publishCondition(fields))
         checkCut(job)
+        checkConditions(job)
         if !fields.has("composition") { checkChapters(job) }
         for written in job.outputs.flatMap({ $0.package?.renditions ?? [$0] }) {
             let output = written.destination == nil ? written.storedRendition : written
@@ -223,15 +224,41 @@ struct JobDecoder {
             let inner = reader.fields(entry.value, as: Language.publishIf),
             let saving = reader.value("smaller_by", of: inner, as: PublishCondition.Saving.self)
         else { return nil }
+        let condition = PublishCondition(smallerBy: saving.value, range: entry.value.range)
         let other = ["outputs", "images", "waveform", "check"].lazy.compactMap { fields[$0] }.first
-        guard let other else { return PublishCondition(smallerBy: saving.value, range: entry.value.range) }
+        if let other {
+            if !entry.keyRange.isDefault {
+                reader.sink.error(
+                    .conflictingKeys, "`publish_if` can't be combined with `\(other.key)`",
+                    at: entry.keyRange,
+                    notes: [Diagnostic.Note("`\(other.key)` is here", at: other.keyRange)],
+                    help: "it applies to the single output of a job with `tracks` or `export`")
+            }
+            return nil
+        }
+        guard let generated = asset.generatedNoun else { return condition }
         if !entry.keyRange.isDefault {
             reader.sink.error(
-                .conflictingKeys, "`publish_if` can't be combined with `\(other.key)`", at: entry.keyRange,
-                notes: [Diagnostic.Note("`\(other.key)` is here", at: other.keyRange)],
-                help: "it applies to the single output of a job with `tracks` or `export`")
+                .conflictingKeys, "`publish_if` requires a media file; the source is \(generated)",
+                at: entry.keyRange, notes: [Diagnostic.Note("the source is here", at: asset.range)])
         }
         return nil
+    }
+
+    /// Reports conditions on properties that only files have, for any other source.
+    private func checkConditions(_ job: JobSpec) {
+        guard let generated = asset.generatedNoun else { return }
+        let rules = job.renditions.flatMap(\.tracks)
+        let found =
+            ([job.when] + rules.map(\.when)).compactMap { $0 }.map { ($0.fileFacts, $0.range) }
+            + rules.compactMap(\.copyCondition).map { ($0.fileFacts, $0.range) }
+        for (facts, location) in found {
+            guard let fact = facts.first else { continue }
+            reader.sink.error(
+                .conflictingKeys,
+                "a condition on `\(fact)` requires a media file; the source is \(generated)",
+                at: location, notes: [Diagnostic.Note("the source is here", at: asset.range)])
+        }
     }
 
     private func scheduling(_ fields: Fields) -> JobScheduling {

@@ -54,14 +54,10 @@ enum Matrix {
             : axes.reduce([[]]) { done, axis in
                 done.flatMap { combination in axis.values.map { combination + [(axis.key, $0)] } }
             }
-        let editor = MatrixRows(axes: axes, scope: scope, reader: reader)
+        let editor = MatrixRows(axes: axes, scope: scope, reader: reader, limit: limit)
         guard editor.exclude(rows["exclude"] ?? [], from: &combinations),
             editor.include(rows["include"] ?? [], in: &combinations)
         else { return nil }
-        guard combinations.count <= limit else {
-            reader.sink.error(.fanOut, "the matrix has more than \(limit) combinations", at: node.range)
-            return nil
-        }
         if combinations.isEmpty {
             reader.sink.error(.missingKey, "`exclude` omits all combinations of the matrix", at: node.range)
             return nil

@@ -7,9 +7,19 @@ struct MatrixRows {
     let axes: [Matrix.Axis]
     let scope: Scope
     let reader: NodeReader
+    /// Maximum number of combinations.
+    let limit: Int
+    /// Maximum number of rows of `exclude`, each of which is compared with all combinations.
+    static let maxExclusions = 1000
 
     /// Removes the combinations that have all values of a row. Returns false after an error is reported.
     func exclude(_ rows: [YAMLNode], from combinations: inout [Matrix.Combination]) -> Bool {
+        guard rows.count <= Self.maxExclusions else {
+            reader.sink.error(
+                .fanOut, "`exclude` has more than \(Self.maxExclusions) entries",
+                at: rows[Self.maxExclusions].range)
+            return false
+        }
         var isValid = true
         for row in rows {
             guard let values = values(of: row, in: "exclude") else {
@@ -43,7 +53,14 @@ struct MatrixRows {
     /// Adds the rows as combinations. Each row must have the keys of the axes or, without axes, those of the first row.
     /// Returns false after an error is reported.
     func include(_ rows: [YAMLNode], in combinations: inout [Matrix.Combination]) -> Bool {
+        guard combinations.count + rows.count <= limit else {
+            if let last = rows.last {
+                reader.sink.error(.fanOut, "the matrix has more than \(limit) combinations", at: last.range)
+            }
+            return rows.isEmpty
+        }
         var isValid = true
+        var known = Set(combinations.map(Self.texts))
         var expected: [String]? = axes.isEmpty ? nil : axes.map(\.key)
         for row in rows {
             guard let values = values(of: row, in: "include") else {
@@ -69,7 +86,7 @@ struct MatrixRows {
             let combination = keys.compactMap { key in
                 values.first { $0.key.value == key }.map { (key: key, value: $0.value) }
             }
-            if combinations.contains(where: { Self.isEqual($0, combination) }) {
+            if !known.insert(Self.texts(combination)).inserted {
                 reader.sink.error(
                     .duplicateKey, "the row equals another combination of the matrix", at: row.range)
                 isValid = false
@@ -80,9 +97,9 @@ struct MatrixRows {
         return isValid
     }
 
-    private static func isEqual(_ a: Matrix.Combination, _ b: Matrix.Combination) -> Bool {
-        a.count == b.count
-            && zip(a, b).allSatisfy { $0.key == $1.key && $0.value.text.exact == $1.value.text.exact }
+    /// Returns the values of a combination, whose keys are those of all others, in their order.
+    private static func texts(_ combination: Matrix.Combination) -> [ExactString] {
+        combination.map(\.value.text.exact)
     }
 
     /// Returns the values of a row; nil after an error is reported, or if a value is not known yet.

@@ -77,7 +77,8 @@ enum ForeignWords {
         "video_codec": "`encode: { codec: … }` in a rule of `tracks`",
         "audio_codec": "`encode: { codec: … }` in a rule of `tracks`",
         "strategy": "`matrix` is a key of the job: `matrix: { crf: [20, 26] }`",
-        "if": "conditions are not supported; `--only` selects the jobs of a run",
+        "if": condition, "condition": condition, "only_if": condition,
+        "unless": "`when: { not: { … } }` skips the job for sources that meet the conditions",
         "continue-on-error": "a failed job stops only the jobs that need its output",
         "timeout-minutes": "write `timeout: 10:00` for ten minutes",
         "env": "`${env.NAME}` is an environment variable; `vars` of the file defines variables",
@@ -90,6 +91,8 @@ enum ForeignWords {
         "target_quality": "`crf` belongs in the `encode` of a rule of `tracks`",
     ]
 
+    private static let condition =
+        "`when: { video: { height: { min: 720 } } }` skips the job for sources that don't meet the conditions; `--only` selects the jobs of a run"
     private static let package =
         "`package: { destination: out/talk }` beside `outputs` writes HLS and DASH playlists with their segments"
     private static let commands = "a job describes an asset and its outputs, not commands"

@@ -60,7 +60,7 @@ package struct HelpTopics: Sendable {
                     type: key.type, value: ReferenceGenerator.describe(key.type),
                     meaning: ReferenceGenerator.meaning(of: key), owners: [mapping.title])
                 if let same = uses.firstIndex(where: { $0.value == use.value && $0.meaning == use.meaning }) {
-                    uses[same].owners.append(mapping.title)
+                    if !uses[same].owners.contains(mapping.title) { uses[same].owners.append(mapping.title) }
                 } else {
                     uses.append(use)
                 }

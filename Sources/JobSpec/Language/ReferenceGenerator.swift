@@ -247,15 +247,16 @@ package enum ReferenceGenerator {
         }
     }
 
-    /// Returns the description of a choice. A list of the choice's other types is "a list of these".
+    /// Returns the description of a choice. A list of the type before it, or of the choice's other types, is "a list of
+    /// these".
     private static func describe(_ types: [ValueType]) -> String {
         let values = types.filter { if case .list = $0 { false } else { true } }
         let names = values.map(describe).joined(separator: " or ")
-        return types.map { type in
-            guard values.count > 1, case .list(let element, _, _) = type, describe(element) == names else {
-                return describe(type)
-            }
-            return "a list of these"
+        return types.enumerated().map { index, type in
+            guard case .list(let element, _, _) = type else { return describe(type) }
+            let single = describe(element)
+            return single == names || index > 0 && describe(types[index - 1]) == single
+                ? "a list of these" : "a list of \(single)"
         }.joined(separator: " or ")
     }
 

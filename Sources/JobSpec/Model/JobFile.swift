@@ -73,6 +73,17 @@ package struct AssetSpec: Sendable {
     /// The asset's location in the job file.
     package var range: SourceRange
 
+    /// Noun phrase for a source that isn't a media file; nil for files, URLs and outputs of jobs.
+    var generatedNoun: String? {
+        switch source {
+        case .pattern: "a test signal"
+        case .images: "an image sequence"
+        case .image: "an image"
+        case .composition, .composed: "a composition"
+        case .file, .url, .glob, .job: nil
+        }
+    }
+
     /// Assets of a composition; the asset itself for any other source.
     package var parts: [AssetSpec] {
         if case .composition(let spec) = source { spec.assets } else { [self] }

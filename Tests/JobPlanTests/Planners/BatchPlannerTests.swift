@@ -153,6 +153,19 @@ import Testing
         #expect(reason == "`size` is 1000000 bytes (required: at least 2MB)")
     }
 
+    /// The values of a condition in a plan file are those that a job file can state.
+    @Test(arguments: [
+        (PublishCondition.Saving.share(20_000), true), (.share(100_000), false), (.share(.min), false),
+        (.bytes(0), true), (.bytes(-1), false), (.bytes(.min), false),
+    ])
+    func conditionsOfPlanFilesAreValidated(_ saving: PublishCondition.Saving, isValid: Bool) throws {
+        let batch = try Batch("one: { asset: a.mp4, publish_if: { smaller_by: 20% }, destination: o.mp4 }")
+        var plan = try #require(batch.plan().plan.jobs.first)
+        #expect(plan.isValid && plan.publishIf?.smallerBy == .share(20_000))
+        plan.publishIf?.smallerBy = saving
+        #expect(plan.isValid == isValid)
+    }
+
     /// A guessed duration doesn't decide.
     @Test func durationsOfConditionsAreMeasured() throws {
         let guessed = SourceDescription.file(.video(), container: "mpegts") { $0.isDurationExact = false }

@@ -1,3 +1,4 @@
+import ExactStrings
 import JobSpec
 import LibAV
 import TestSupport
@@ -26,7 +27,7 @@ import Testing
         _ prober: FakeProber = FakeProber()
     ) throws -> ConditionFinding {
         let job = try JobSnippet(rule: "{ video: first, copy: true }", "when: \(condition)").job
-        let evaluator = ConditionEvaluator(source: input, description: source, prober: prober)
+        let evaluator = ConditionEvaluator(ResolvedInput(input, source), prober: prober)
         return try evaluator.evaluate(try #require(job.when))
     }
 
@@ -42,7 +43,7 @@ import Testing
         ("{ container: mov }", true, "`container` is mp4"),
         ("{ container: [ mkv, ts ] }", false, "`container` is mp4 (required: mkv or ts)"),
         (
-            "{ video: { codec: hevc, profile: Main 10 } }", true,
+            "{ video: { codec: hevc, profile: main 10 } }", true,
             "video track 0: `codec` is hevc, `profile` is Main 10"
         ),
         ("{ video: { height: { min: 360, max: 400 } } }", true, "video track 1: `height` is 360"),
@@ -109,6 +110,42 @@ import Testing
         #expect(prober.requests.map(\.subject) == [.byteCount(track: 1)])
     }
 
+    /// Nor does a composition of outputs that don't exist.
+    @Test func compositionsOfOutputsThatDontExistAreUnknown() throws {
+        let job = try JobSnippet(rule: "{ video: first, copy: true }", "when: { duration: { min: 5s } }").job
+        let when = try #require(job.when)
+        let output = SourceDescription.file(.video()) { $0.isDurationExact = false }
+        var composed = ComposedSource(Composition())
+        composed.descriptions = ["/w.mp4".exact: output]
+        func outcome() throws -> ConditionFinding.Outcome {
+            let input = ResolvedInput(
+                .composition(Composition(), identities: [""]), .file(.video()), composed: composed)
+            return try ConditionEvaluator(input, prober: FakeProber()).evaluate(when).outcome
+        }
+        #expect(try outcome() == .holds)
+        composed.awaited = [JobOutput(job: "web", output: nil, path: "/w.mp4")]
+        #expect(try outcome() == .unknown)
+        composed.descriptions = ["/w.mp4".exact: .file(.video())]
+        #expect(try outcome() == .holds)
+    }
+
+    /// A bit rate is measured once, and a size beyond all numbers has the greatest one.
+    @Test func bitRatesAreMeasuredOnce() throws {
+        let prober = FakeProber(.byteCount(.max))
+        let job = try JobSnippet(
+            rule: "{ video: first, copy: true }",
+            "when: { video: { bit_rate: { min: 1000M } }, not: { size: 1 } }"
+        ).job
+        let source = SourceDescription.file(.video()) { $0.fileSize = .max }
+        let evaluator = ConditionEvaluator(ResolvedInput(.file, source), prober: prober)
+        for _ in 0..<3 {
+            let finding = try evaluator.evaluate(try #require(job.when))
+            #expect(finding.outcome == .holds)
+        }
+        #expect(prober.requests.count == 1)
+        #expect(try evaluate("{ bit_rate: { max: 1000M } }", on: source).outcome == .fails)
+    }
+
     /// The plan of a job determines some properties of its output; a condition on others is evaluated later.
     @Test func propertiesOfOutputsThatDontExistAreUnknown() throws {
         let awaited = InputPlan.Source.job(id: "web", path: "/w.mp4")
@@ -118,6 +155,15 @@ import Testing
             "{ container: mkv }", "{ video: { interlaced: true } }", "{ video: { hdr: false } }",
         ] {
             #expect(try evaluate(condition, as: awaited).outcome == .unknown, "\(condition)")
+        }
+        // The bit rate of an output that is encoded isn't that of its source.
+        #expect(try evaluate("{ video: { bit_rate: { max: 9M } } }", as: awaited).outcome == .unknown)
+        // Estimates don't decide.
+        let estimated = SourceDescription.file(.video { $0.hasConstantFrameRate = false }) {
+            $0.isDurationExact = false
+        }
+        for condition in ["{ duration: { min: 5s } }", "{ video: { frame_rate: { max: 30 } } }"] {
+            #expect(try evaluate(condition, on: estimated, as: awaited).outcome == .unknown, "\(condition)")
         }
         let source = SourceDescription.file(.video()) { $0.fileSize = 0 }
         #expect(try evaluate("{ size: { max: 1MB } }", on: source, as: awaited).outcome == .unknown)

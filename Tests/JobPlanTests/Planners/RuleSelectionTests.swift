@@ -15,7 +15,7 @@ import Testing
         let snippet = try JobSnippet(rule: rules, to: "o.mkv")
         let decision = RuleSelection(
             rules: snippet.output.tracks,
-            conditions: ConditionEvaluator(source: .file, description: source, prober: FakeProber()),
+            conditions: ConditionEvaluator(ResolvedInput(.file, source), prober: FakeProber()),
             sourceLocation: snippet.job.asset.range
         ).decide()
         return (snippet, decision.value, decision.reasons)
@@ -33,6 +33,18 @@ import Testing
             others.notes == [
                 "the video rule in line 5 doesn't apply: video track 0: `height` is 360 (required: at least 720)"
             ])
+    }
+
+    /// The error of an output without rules names the facts that decide.
+    @Test func outputsWithoutRulesAreErrors() throws {
+        let (snippet, rules, reasons) = try decide(
+            "{ video: first, copy: true, when: { video: { codec: av1 } } }", on: .file(.video()))
+        #expect(rules == nil)
+        #expect(
+            snippet.messages(reasons.diagnostics).map {
+                $0.hasSuffix(
+                    "no track rule applies: line 5: video track 0: `codec` is h264 (required: av1)")
+            } == [true])
     }
 
     private static let ladder = """
@@ -56,8 +68,9 @@ import Testing
                 "no-such-track at choose: no entry of `choose` applies: entry 1: video track 0: `height` is 360 (required: at least 1080); entry 2: video track 0: `height` is 360 (required: at least 720)"
             ])
         let optional = Self.ladder.replacing("{ video: first,", with: "{ video: first, optional: true,")
-        let (_, none, notes) = try decide(optional, on: .file(.video(640, 360)))
-        #expect(none?.isEmpty == true && notes.notes.count == 1)
+        let both = optional + ", { audio: first, copy: true }"
+        let (_, rest, notes) = try decide(both, on: .file(.video(640, 360), .audio()))
+        #expect(rest?.map(\.mediaType) == [.audio] && notes.notes.count == 1)
     }
 
     @Test func lastEntryOfChooseWithoutConditionIsTheFallback() throws {
@@ -103,10 +116,10 @@ import Testing
         #expect(tracks == ["copy", "flac", "flac", "copy"])
         #expect(
             notes.prefix(4) == [
-                "audio track 0 is copied: `codec` is aac, `channels` is 2",
-                "audio track 1 is encoded: `codec` is mp3 (required: aac)",
-                "audio track 2 is encoded: `channels` is 6, which `not` excludes",
-                "audio track 3 is copied: `codec` is aac, `channels` is 2",
+                "audio track 0 meets `where`: `codec` is aac, `channels` is 2",
+                "audio track 1 doesn't meet `where`: `codec` is mp3 (required: aac)",
+                "audio track 2 doesn't meet `where`: `channels` is 6, which `not` excludes",
+                "audio track 3 meets `where`: `codec` is aac, `channels` is 2",
             ])
     }
 }

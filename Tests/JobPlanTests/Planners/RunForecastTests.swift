@@ -55,6 +55,18 @@ import Testing
         #expect(asked == ["a", "d"])
     }
 
+    /// Jobs that read the output of a job that declined it are skipped, directly and through other jobs.
+    @Test func jobsThatReadDeclinedOutputsAreSkipped() throws {
+        let declined = RunReasons(lines: [], omission: .declined("too large"))
+        let (forecast, tasks, asked) = try forecast(["a": declined])
+        #expect(
+            tasks.map { forecast.reasons(for: $0).omission } == [
+                .declined("too large"), .skipped("the job `a`, whose output it reads, has no output"),
+                .skipped("the job `b`, whose output it reads, has no output"), nil,
+            ])
+        #expect(asked == ["a", "d"])
+    }
+
     /// Evaluating expectations doesn't change an output.
     @Test func evaluatedOutputsAreNotCreated() throws {
         let evaluated = RunReasons(lines: ["added expectation: frames 25"], onlyEvaluates: true)

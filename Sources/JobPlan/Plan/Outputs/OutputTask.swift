@@ -28,6 +28,13 @@ package struct OutputTask: Codable, Hashable, Sendable {
     /// Name in messages, reports and the state; see `OutputName`.
     package var name: String { OutputName(job: job, output: output.id, part: part).description }
 
+    /// Whether duration and frame count are predicted exactly: no track is estimated, a size limit doesn't end the output
+    /// early, and no damaged data is omitted.
+    var isPredictedExactly: Bool {
+        input.damagePolicy == .fail && output.media?.sizeLimit == nil
+            && output.tracks.allSatisfy(\.expected.isExact)
+    }
+
     /// Returns the task of an output that ended early at its size limit, with the range that was read and the
     /// chapters up to the end.
     package func stopped(at end: MediaTime?) -> OutputTask {

@@ -90,7 +90,7 @@ struct AudioItemPlanner {
         return draft.time(of: anchor.value)
     }
 
-    /// Adds the audio items, whose time ranges are draft.known.
+    /// Adds the audio items, whose time ranges are known.
     mutating func add() {
         var indices: [String: Int] = [:]
         let first = draft.composition.audio.count

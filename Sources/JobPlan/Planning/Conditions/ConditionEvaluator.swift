@@ -1,5 +1,6 @@
 internal import JobSpec
 internal import LibAV
+internal import Locking
 internal import Media
 
 /// The result of evaluating conditions.
@@ -22,14 +23,35 @@ struct ConditionFinding: Equatable {
     var text: String { facts + (requirement.map { " (required: \($0))" } ?? "") }
 }
 
-/// The evaluation of conditions on a source.
+/// The evaluation of conditions on the source of a job.
 struct ConditionEvaluator {
-    let source: InputPlan.Source
-    let description: SourceDescription
-    let prober: any SourceProber
+    private let source: InputPlan.Source
+    private let description: SourceDescription
+    private let prober: any SourceProber
+    /// Whether other jobs have yet to create the source, or sources of a composition, so that only properties that their
+    /// plans determine are known.
+    private let isPredicted: Bool
+    /// Whether the duration is exact, and so are those of the sources of a composition.
+    private let hasExactDuration: Bool
+    private let measured = MeasuredBitRates()
 
-    /// Whether another job has yet to create the source, so that only properties that its plan determines are known.
-    private var isPredicted: Bool { if case .job = source { true } else { false } }
+    /// Bit rates by the index of the track, so that each is measured once.
+    private final class MeasuredBitRates: Sendable {
+        private let known = Guarded<[Int: Int64]>([:])
+
+        subscript(track: Int) -> Int64? {
+            get { known.withLock { $0[track] } }
+            set { known.withLock { $0[track] = newValue } }
+        }
+    }
+
+    init(_ input: ResolvedInput, prober: any SourceProber) {
+        (source, description, self.prober) = (input.source, input.description, prober)
+        hasExactDuration =
+            input.description.isDurationExact
+            && input.composed?.descriptions.values.allSatisfy(\.isDurationExact) != false
+        isPredicted = if case .job = input.source { true } else { input.composed?.awaited.isEmpty == false }
+    }
 
     // MARK: Conditions on the source
 
@@ -54,12 +76,15 @@ struct ConditionEvaluator {
         let seconds = description.duration.seconds
         let value: (value: FactValue, text: String)?
         switch fact {
-        case .duration: value = (.time(description.duration), "\(description.duration) s")
+        case .duration:
+            value =
+                isPredicted && !hasExactDuration
+                ? nil : (.time(description.duration), "\(description.duration) s")
         case .size: value = size.map { (.number($0), "\($0) bytes") }
         case .bitRate:
             value = size.flatMap { size in
                 guard seconds > 0 else { return nil }
-                let rate = Int64((Double(size) * 8 / seconds).rounded())
+                let rate = Self.bitRate(of: size, over: seconds)
                 return (.number(rate), Self.text(bitRate: rate))
             }
         case .container:
@@ -149,10 +174,13 @@ struct ConditionEvaluator {
         }
         switch fact {
         case .codec: return name(track.codec)
-        case .profile: return track.profile.map(name)
+        case .profile: return track.profile.map { (.name($0.lowercased()), $0) }
         case .width: return number(track.width)
         case .height: return number(track.height)
-        case .frameRate: return track.frameRate.map { (.rate($0), "\($0)") }
+        case .frameRate:
+            // The average of a variable rate is only estimated.
+            if isPredicted, !track.hasConstantFrameRate { return nil }
+            return track.frameRate.map { (.rate($0), "\($0)") }
         case .bitRate: return try bitRate(of: track).map { (.number($0), Self.text(bitRate: $0)) }
         case .pixelFormat: return track.pixelFormat == .none ? nil : name(track.pixelFormat.description)
         case .hdr: return flag(track.color.isHighRange || track.dolbyVisionProfile != nil)
@@ -170,10 +198,19 @@ struct ConditionEvaluator {
 
     /// Returns the bit rate of a track that the container declares, or else the measured one; nil if it is unknown.
     private func bitRate(of track: TrackDescription) throws(SourceProblem) -> Int64? {
+        if isPredicted { return nil }
         if track.bitRate > 0 { return track.bitRate }
         guard case .file(let path, _) = source, track.timeRange.duration > .zero else { return nil }
+        if let known = measured[track.index] { return known }
         let bytes = try prober.byteCount(track.index, of: path)
-        return Int64((Double(bytes) * 8 / track.timeRange.duration.seconds).rounded())
+        let rate = Self.bitRate(of: bytes, over: track.timeRange.duration.seconds)
+        measured[track.index] = rate
+        return rate
+    }
+
+    /// Returns the bits per second of a number of bytes; the greatest number if there are more.
+    private static func bitRate(of bytes: Int64, over seconds: Double) -> Int64 {
+        Int64(exactly: (Double(bytes) * 8 / seconds).rounded()) ?? .max
     }
 
     // MARK: Findings

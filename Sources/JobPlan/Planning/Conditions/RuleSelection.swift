@@ -24,6 +24,7 @@ struct RuleSelection {
 
     private func applicable(_ reasons: inout Reasons) throws(SourceProblem) -> [TrackRule] {
         var applicable: [TrackRule] = []
+        var omitted: [String] = []
         var index = 0
         while index < rules.count {
             let count = rules[index].choice?.count ?? 1
@@ -31,16 +32,24 @@ struct RuleSelection {
             index += count
             let chosen =
                 rules[entries.startIndex].choice == nil
-                ? try rule(rules[entries.startIndex], &reasons) : try choose(from: entries, &reasons)
+                ? try rule(rules[entries.startIndex], &omitted, &reasons)
+                : try choose(from: entries, &omitted, &reasons)
             guard var chosen else { continue }
             (chosen.when, chosen.choice) = (nil, nil)
             applicable.append(chosen)
+        }
+        if applicable.isEmpty, let first = rules.first, !reasons.hasErrors {
+            reasons.error(
+                .noSuchTrack, "no track rule applies: \(omitted.joined(separator: "; "))", at: first.range,
+                help: "add a rule without `when`, or skip such sources by `when` of the job")
         }
         return applicable
     }
 
     /// Returns a rule if its condition holds.
-    private func rule(_ rule: TrackRule, _ reasons: inout Reasons) throws(SourceProblem) -> TrackRule? {
+    private func rule(
+        _ rule: TrackRule, _ omitted: inout [String], _ reasons: inout Reasons
+    ) throws(SourceProblem) -> TrackRule? {
         guard let when = rule.when else { return rule }
         let finding = try conditions.evaluate(when)
         let name = "the \(rule.mediaType.rawValue) rule in line \(rule.range.line)"
@@ -48,6 +57,7 @@ struct RuleSelection {
         case .holds: reasons.note("\(name) applies: \(finding.text)")
         case .fails:
             reasons.note("\(name) doesn't apply: \(finding.text)")
+            omitted.append("line \(rule.range.line): \(finding.text)")
             return nil
         case .unknown: reasons.note(Self.postponed("\(name) applies", finding))
         }
@@ -56,7 +66,7 @@ struct RuleSelection {
 
     /// Returns the first entry of a `choose` whose condition holds; nil if none does.
     private func choose(
-        from entries: ArraySlice<TrackRule>, _ reasons: inout Reasons
+        from entries: ArraySlice<TrackRule>, _ omitted: inout [String], _ reasons: inout Reasons
     ) throws(SourceProblem) -> TrackRule? {
         var failed: [String] = []
         for rule in entries {
@@ -78,6 +88,7 @@ struct RuleSelection {
         }
         guard let first = entries.first, let choice = first.choice else { return nil }
         if first.isOptional {
+            omitted += failed
             reasons.note(
                 "optional \(first.mediaType.rawValue) dropped: no entry of `choose` applies: \(failed.joined(separator: "; "))"
             )

@@ -69,7 +69,14 @@ package struct BatchPlanner {
         var planner = BatchPlanner(expanded, prober: prober, memory: memory, disk: disk)
         planner.diagnostics = sink
         planner.diagnostics.add(unknown)
-        // An earlier plan contains only jobs that could be planned.
+        // An earlier plan contains only jobs that could be planned. Its skipped jobs stay skipped: a part of a plan lacks the
+        // jobs that they read.
+        for skip in earlier?.skips ?? [] {
+            guard let file = expanded.firstIndex(where: { $0.path.exact == skip.file.exact }) else {
+                continue
+            }
+            planner.planned.add(skip, inFile: file)
+        }
         if earlier == nil {
             for refusal in PatternCheck.refusals(sink, of: files, only: names) {
                 planner.planned.add(refusal)
@@ -121,7 +128,7 @@ package struct BatchPlanner {
             destinationCheck: check
         ).decide(&destinations)
         if case .skip(let skip) = decision.value {
-            planned.add(skip, at: entry)
+            planned.add(skip, inFile: entry.file)
             diagnostics.add(decision.reasons.diagnostics)
             return
         }

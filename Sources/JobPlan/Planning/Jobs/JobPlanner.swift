@@ -54,8 +54,7 @@ struct JobPlanner {
         on input: ResolvedInput, into sink: inout DiagnosticSink, _ note: inout String?
     ) -> BatchPlan.Skip? {
         guard let when = job.when else { return nil }
-        let conditions = ConditionEvaluator(
-            source: input.source, description: input.description, prober: catalog.prober)
+        let conditions = ConditionEvaluator(input, prober: catalog.prober)
         do throws(SourceProblem) {
             let finding = try conditions.evaluate(when)
             switch finding.outcome {
@@ -111,7 +110,6 @@ struct JobPlanner {
             for written in task.written { ExpectationForecast(written).report(into: &sink) }
             checkFiles(of: task, output, at: destination, into: &sink)
         }
-        plan.checkPublishCondition(at: job.asset.range, into: &sink)
         return .plan(plan)
     }
 

@@ -12,10 +12,7 @@ struct JobSelection {
 
     /// Removes all jobs except those of a plan.
     static func keep(_ plan: BatchPlan, in files: inout [JobFile]) {
-        // Jobs that were skipped are evaluated again, because other jobs may need them.
-        let kept = Set(
-            plan.jobs.map { JobKey(file: $0.file, id: $0.id) }
-                + plan.skips.map { JobKey(file: $0.file, id: $0.id) })
+        let kept = Set(plan.jobs.map { JobKey(file: $0.file, id: $0.id) })
         for index in files.indices {
             let path = files[index].path
             files[index].jobs.removeAll { !kept.contains(JobKey(file: path, id: $0.id.value)) }

@@ -25,8 +25,8 @@ struct PlannedJobs {
         upToDate.append((job, entry))
     }
 
-    mutating func add(_ skip: BatchPlan.Skip, at entry: JobOrder.Entry) {
-        skipped.insert(InstanceKey(file: entry.file, id: skip.id))
+    mutating func add(_ skip: BatchPlan.Skip, inFile file: Int) {
+        skipped.insert(InstanceKey(file: file, id: skip.id))
         skips.append(skip)
     }
 

@@ -25,12 +25,6 @@ struct ExpectationForecast {
         }
     }
 
-    /// Whether the plan predicts duration and frame count exactly.
-    private var isMeasured: Bool {
-        task.input.damagePolicy == .fail && plan.media?.sizeLimit == nil
-            && plan.tracks.allSatisfy(\.expected.isExact)
-    }
-
     /// Returns the planned value that contradicts an expectation; nil if the expectation may be met.
     private func contradiction(_ check: Expectation.Check) -> String? {
         switch check {
@@ -39,12 +33,14 @@ struct ExpectationForecast {
             let off = length > expected ? length - expected : expected - length
             // Encoders pad their last packet, and containers round durations.
             let slack = within + MediaTime(value: 1, timescale: 4)
-            return isMeasured && off > slack ? "\(length) s" : nil
+            return task.isPredictedExactly && off > slack ? "\(length) s" : nil
         case .frames(let count):
             guard let video = plan.tracks.first(where: { $0.source.mediaType == .video }) else {
                 return "no video"
             }
-            guard isMeasured, let frames = video.expected.frames, frames != count else { return nil }
+            guard task.isPredictedExactly, let frames = video.expected.frames, frames != count else {
+                return nil
+            }
             return "\(frames)"
         case .property(let type, let name, let value):
             guard let position = plan.tracks.firstIndex(where: { $0.source.mediaType == type }),

@@ -16,6 +16,7 @@ struct OutputPlanner {
     let destination: DestinationPath
     let written: DestinationSpec
     let prober: any SourceProber
+    private let conditions: ConditionEvaluator
     /// The cover from an image file; nil for none.
     let cover: CoverPlan?
     var reasons = Reasons()
@@ -28,6 +29,7 @@ struct OutputPlanner {
         self.product = product
         self.cover = cover
         self.prober = prober
+        conditions = ConditionEvaluator(input, prober: prober)
         self.job = job
         self.output = output
         self.container = container
@@ -38,10 +40,6 @@ struct OutputPlanner {
 
     var source: InputPlan.Source { input.source }
     var description: SourceDescription { input.description }
-
-    private var conditions: ConditionEvaluator {
-        ConditionEvaluator(source: source, description: description, prober: prober)
-    }
 
     /// The output's location in the job file.
     private var location: SourceRange { output.id?.range ?? job.id.range }
@@ -248,11 +246,11 @@ struct OutputPlanner {
         do throws(SourceProblem) {
             for track in chosen.tracks {
                 let finding = try conditions.evaluate(condition, of: track)
-                let subject = "\(track.mediaType.rawValue) track \(track.index) is"
                 switch finding.outcome {
-                case .holds: reasons.note("\(subject) copied: \(finding.text)")
-                case .fails: reasons.note("\(subject) encoded: \(finding.text)")
-                case .unknown: reasons.note(RuleSelection.postponed("\(subject) copied", finding))
+                case .holds: reasons.note("\(track.label) meets `where`: \(finding.text)")
+                case .fails: reasons.note("\(track.label) doesn't meet `where`: \(finding.text)")
+                case .unknown:
+                    reasons.note(RuleSelection.postponed("\(track.label) is copied", finding))
                 }
                 let isCopied = finding.outcome != .fails
                 if sections.last?.isCopied == isCopied {

@@ -52,7 +52,7 @@ extension OutputDecoder {
 
     /// Reports settings that conflict with `decode: false`: `range`, and a generated source, which has no packets.
     private func checkPackets(_ fields: Fields, _ location: SourceRange) {
-        if let generated {
+        if let generated = asset.generatedNoun {
             reader.sink.error(
                 .conflictingKeys,
                 "`decode: false` requires a media file; the source is \(generated), which has no packets",
@@ -66,17 +66,6 @@ extension OutputDecoder {
                 "`range` can't be combined with `decode: false`, which reads all packets of the source",
                 at: range.keyRange, notes: [Diagnostic.Note("`decode` is here", at: location)],
                 help: "use `check: true` to decode the range")
-        }
-    }
-
-    /// Description of a source that isn't a media file; nil for files, URLs and outputs of jobs.
-    private var generated: String? {
-        switch asset.source {
-        case .pattern: "a test signal"
-        case .images: "an image sequence"
-        case .image: "an image"
-        case .composition, .composed: "a composition"
-        case .file, .url, .glob, .job: nil
         }
     }
 
@@ -105,8 +94,11 @@ extension OutputDecoder {
                 "`similarity` is not supported by `check`, which has no output to compare with the source",
                 "use `similarity` in a job with an output"
             )
-        case .size where generated != nil:
-            return ("`size` requires a media file; the source is \(generated ?? "none")", "remove `size`")
+        case .size where asset.generatedNoun != nil:
+            return (
+                "`size` requires a media file; the source is \(asset.generatedNoun ?? "none")",
+                "remove `size`"
+            )
         case .frames, .loudness, .truePeak, .silence, .black, .decodes:
             guard spec.decodes else {
                 return (

@@ -1,4 +1,3 @@
-internal import Diagnostics
 internal import FileSystem
 internal import JobSpec
 
@@ -18,17 +17,5 @@ extension JobPlan {
         }
         return
             "the output has \(size) bytes, the source \(source); `publish_if` requires that it is smaller by \(condition.smallerBy.text)"
-    }
-
-    /// Reports a source without a file, whose size the output can't be compared with.
-    func checkPublishCondition(at location: SourceRange, into sink: inout DiagnosticSink) {
-        guard let publishIf, let input = inputs.first else { return }
-        switch input.source {
-        case .file, .job: return
-        case .pattern, .images, .composition:
-            sink.error(
-                .conflictingKeys, "`publish_if` requires a media file as the source", at: publishIf.range,
-                notes: [Diagnostic.Note("the source is here", at: location)])
-        }
     }
 }
