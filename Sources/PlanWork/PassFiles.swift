@@ -8,7 +8,7 @@ internal import FileSystem
 package final class PassFiles: Sendable {
     private let folder: String
     /// Folder in which the folders are created; the only one in which a worker can write.
-    package static let base = Guarded(getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp")
+    package static let base = Guarded(SystemFolders.temporary)
 
     init() throws {
         let base = Self.base.withLock { $0 }

@@ -1,3 +1,4 @@
+import FileSystem
 import LibAV
 import Publishing
 import TestSupport
@@ -5,7 +6,7 @@ import Testing
 
 @testable import Engine
 
-/// What `tandem doctor` reports about libraries, encoders and folders.
+/// Libraries, encoders and folders in the report of `tandem doctor`.
 @Suite struct MachineReportTests {
     private typealias Version = LibraryVersions.Version
 
@@ -58,6 +59,15 @@ import Testing
         #expect(report.lines.contains("encoder    hevc: libx265, missing (Debian: libavcodec59)"))
         // Not every run requires each encoder.
         #expect(report.problems == [])
+    }
+
+    /// The temporary folder is that of workers and two-pass statistics: `TMPDIR`, unless it is empty.
+    @Test func temporaryFolderIsThatOfRuns() {
+        #expect(SystemFolders.temporary(variable: "/scratch") == "/scratch")
+        #expect(SystemFolders.temporary(variable: "") == "/tmp")
+        #expect(SystemFolders.temporary(variable: nil) == "/tmp")
+        let report = MachineReport(state: nil, in: "/tmp", temporary: "/none/scratch")
+        #expect(report.problems == ["the folder /none/scratch for temporary files isn't writable"])
     }
 
     @Test func foldersThatArentWritableAreProblems() throws {

@@ -23,7 +23,7 @@ access=(--root "${TANDEM_ROOT:-.}")
 against=()
 [ -z "${TANDEM_AGAINST:-}" ] || against=(--against "$TANDEM_AGAINST")
 
-# The names in this folder don't depend on job files.
+# Later steps read the files that the outputs name; GitHub empties RUNNER_TEMP after the job. The names in this folder don't depend on job files.
 folder=$(mktemp -d "${RUNNER_TEMP:-/tmp}/tandem.XXXXXXXX")
 status=0
 finish() { output status "$status"; exit "$status"; }
@@ -39,7 +39,7 @@ if [ "${TANDEM_COMMAND:-plan}" = plan ]; then
         [ -z "${GITHUB_STEP_SUMMARY:-}" ] || cat "$folder/plan.md" >>"$GITHUB_STEP_SUMMARY"
     fi
     [ ! -e "$folder/plan.json" ] || output plan "$folder/plan.json"
-    # The Markdown has no annotations of errors that depend on the sources.
+    # The Markdown has no annotations of errors that depend on the sources. `status` already has the result.
     [ "$status" -eq 0 ] || tandem plan "${access[@]}" "${arguments[@]}" --format github -- "${files[@]}" || true
     finish
 fi

@@ -1,4 +1,5 @@
 internal import ExactStrings
+internal import FileSystem
 internal import JobRun
 internal import JobSpec
 internal import LibAV
@@ -50,9 +51,11 @@ struct MachineReport: Encodable, Sendable {
     /// Deficiencies that affect every run, a phrase each.
     let problems: [String]
 
-    /// Describes this machine. `state` is the folder of the state if one is given, `folder` that of job files.
+    /// Describes this machine. `state` is the folder of the state if one is given, `folder` that of job files, `temporary` that of
+    /// temporary files.
     init(
-        state: String?, in folder: String, versions: [LibraryVersions.Pair] = LibraryVersions.pairs,
+        state: String?, in folder: String, temporary: String = SystemFolders.temporary,
+        versions: [LibraryVersions.Pair] = LibraryVersions.pairs,
         disk: any DiskQueries = SystemDisk(),
         isInBuild: (EncoderModel) -> Bool = { EncoderInfo(named: $0.name) != nil }
     ) {
@@ -76,7 +79,7 @@ struct MachineReport: Encodable, Sendable {
         // The state's folder is created by the first run.
         let places = [
             ("job files", folder, false), ("state", state ?? folder + "/.tandem", state != nil),
-            ("temporary files", "/tmp", true),
+            ("temporary files", temporary, true),
         ]
         folders = places.map { purpose, path, isRequired in
             let parent = path.lastSlash.map { String(path[...$0]) } ?? "."

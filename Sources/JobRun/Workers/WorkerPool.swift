@@ -2,6 +2,7 @@ internal import CLinux
 internal import Diagnostics
 internal import Dispatch
 internal import ExactStrings
+internal import FileSystem
 internal import FoundationEssentials
 internal import Glibc
 package import JobPlan
@@ -68,8 +69,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     ) throws(StateError) {
         self.options = options
         self.environment = environment
-        let temporaryFolder = getenv("TMPDIR").map { String(cString: $0) }
-        let base = state?.absolute ?? temporaryFolder.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+        let base = state?.absolute ?? SystemFolders.temporary
         if let state {
             for name in (try? FileManager.default.contentsOfDirectory(atPath: state.path)) ?? []
             where name.hasPrefix("workers-") {

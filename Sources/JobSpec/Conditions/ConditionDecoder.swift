@@ -144,16 +144,9 @@ struct ConditionDecoder {
 
     private func list(_ node: YAMLNode, _ value: (YAMLNode) -> (FactValue, String)?) -> FactRequirement? {
         let items = reader.list(node)
-        if items.isEmpty {
-            reader.sink.error(
-                .missingKey, "the list of values is empty; expected at least one", at: node.range)
-            return nil
-        }
-        guard items.count <= Language.maxFactValues else {
-            reader.sink.error(
-                .yamlLimit, "the list has more than \(Language.maxFactValues) values", at: node.range)
-            return nil
-        }
+        guard
+            reader.hasItems(items, atMost: Language.maxFactValues, in: "the list of values", at: node.range)
+        else { return nil }
         let values = items.compactMap(value).map { FactRequirement.Value(value: $0.0, text: $0.1) }
         return values.count == items.count ? .oneOf(values) : nil
     }

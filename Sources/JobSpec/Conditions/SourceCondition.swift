@@ -115,7 +115,7 @@ package enum TrackFact: String, CaseIterable, Sendable {
 /// The value of a fact.
 package enum FactValue: Sendable {
     case name(String)
-    /// One of several names, such as those of a container format.
+    /// Several names of the same thing, such as those of a container format.
     case names([String])
     case number(Int64)
     /// A number of frames per second.
@@ -154,7 +154,7 @@ package enum FactRequirement: Sendable {
         package var value: FactValue
         package var text: String
     }
-    /// One of some values; at least one is listed.
+    /// Accepted values; at least one.
     case oneOf([Value])
     /// A value between two bounds, inclusively. At most one bound is nil.
     case between(min: Value?, max: Value?)

@@ -20,16 +20,10 @@ struct SelectionDecoder {
         guard case .sequence(let items) = node.content else {
             return entry(node, of: type, as: .whole).map { TrackSelection($0.value, at: $0.range) }
         }
-        if items.isEmpty {
-            reader.sink.error(
-                .missingKey, "the list of selections is empty; expected at least one entry", at: node.range)
-            return nil
-        }
-        guard items.count <= Language.maxSelections else {
-            reader.sink.error(
-                .yamlLimit, "the list has more than \(Language.maxSelections) selections", at: node.range)
-            return nil
-        }
+        guard
+            reader.hasItems(
+                items, atMost: Language.maxSelections, in: "the list of selections", at: node.range)
+        else { return nil }
         let entries = items.compactMap { entry($0, of: type, as: allowsAll ? .list : .listOfSingle) }
         guard entries.count == items.count else { return nil }
         // Values that aren't known yet can't be compared.

@@ -67,8 +67,7 @@ struct TrackRuleDecoder {
         let action = action(fields, type)
         let conditions = ConditionDecoder(reader: reader)
         let when = fields["when"].map { (condition: conditions.source($0.value), entry: $0) }
-        let trackLanguage =
-            fields.has("language") ? reader.value("language", of: fields, as: String.self) : nil
+        let trackLanguage = reader.value("language", of: fields, as: String.self)
         let title = fields["title"].flatMap { reader.text($0.value, "`title`") }
         let disposition = fields["disposition"].map {
             Located(SelectionDecoder(reader: reader).dispositions($0.value, or: "none"), at: $0.value.range)
@@ -111,16 +110,9 @@ struct TrackRuleDecoder {
                 help: "write it as `choose: [ { when: { … }, copy: true }, { encode: { … } } ]`")
             return nil
         }
-        guard !items.isEmpty else {
-            reader.sink.error(
-                .missingKey, "`choose` is empty; expected at least one entry", at: entry.keyRange)
-            return nil
-        }
-        guard items.count <= Language.maxChoices else {
-            reader.sink.error(
-                .yamlLimit, "`choose` has more than \(Language.maxChoices) entries", at: entry.keyRange)
-            return nil
-        }
+        guard
+            reader.hasItems(items, atMost: Language.maxChoices, in: "`choose`", at: entry.keyRange)
+        else { return nil }
         var rules: [TrackRule] = []
         var fallback: SourceRange?
         for (index, item) in items.enumerated() {

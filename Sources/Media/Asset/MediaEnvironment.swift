@@ -1,4 +1,4 @@
-internal import Glibc
+internal import FileSystem
 public import LibAV
 
 /// Access to the sources of assets, with limits and an optional cache of probe results.
@@ -8,7 +8,7 @@ public struct MediaEnvironment: Sendable {
     /// Cache of probed assets; nil for none.
     package var cache: AssetCache?
     /// Folder for temporary files, for libraries that open files only by name; `TMPDIR` or `/tmp` by default.
-    package var folder = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+    package var folder = SystemFolders.temporary
 
     /// Creates an environment without a cache. By default, all files are accessible, and no URLs.
     public init(sources: SourceEnvironment = SourceEnvironment()) { self.init(sources: sources, cache: nil) }

@@ -122,7 +122,7 @@ import Testing
             ])
     }
 
-    /// Of jobs with the same destination and opposite conditions, one runs.
+    /// Jobs with the same destination and opposite conditions don't collide, because one is skipped.
     @Test func skippedJobsHaveNoDestination() throws {
         let batch = try Batch(
             "hdr: { asset: a.mp4, when: { video: { hdr: true } }, destination: o.mp4 }",

@@ -137,9 +137,9 @@ import Testing
             "when: { video: { bit_rate: { min: 1000M } }, not: { size: 1 } }"
         ).job
         let source = SourceDescription.file(.video()) { $0.fileSize = .max }
-        let evaluator = ConditionEvaluator(ResolvedInput(.file, source), prober: prober)
+        let input = ResolvedInput(.file, source)
         for _ in 0..<3 {
-            let finding = try evaluator.evaluate(try #require(job.when))
+            let finding = try ConditionEvaluator(input, prober: prober).evaluate(try #require(job.when))
             #expect(finding.outcome == .holds)
         }
         #expect(prober.requests.count == 1)

@@ -1,6 +1,5 @@
 internal import JobSpec
 internal import LibAV
-internal import Locking
 internal import Media
 
 /// The result of evaluating conditions.
@@ -33,20 +32,11 @@ struct ConditionEvaluator {
     private let isPredicted: Bool
     /// Whether the duration is exact, and so are those of the sources of a composition.
     private let hasExactDuration: Bool
-    private let measured = MeasuredBitRates()
-
-    /// Bit rates by the index of the track, so that each is measured once.
-    private final class MeasuredBitRates: Sendable {
-        private let known = Guarded<[Int: Int64]>([:])
-
-        subscript(track: Int) -> Int64? {
-            get { known.withLock { $0[track] } }
-            set { known.withLock { $0[track] = newValue } }
-        }
-    }
+    private let measured: MeasuredBitRates
 
     init(_ input: ResolvedInput, prober: any SourceProber) {
         (source, description, self.prober) = (input.source, input.description, prober)
+        measured = input.bitRates
         hasExactDuration =
             input.description.isDurationExact
             && input.composed?.descriptions.values.allSatisfy(\.isDurationExact) != false

@@ -286,6 +286,17 @@ final class NodeReader {
         return [node]
     }
 
+    /// Returns whether a list has at least one item and not too many, and reports one that hasn't. `list` names it in
+    /// messages, such as "the list of values".
+    func hasItems(_ items: [YAMLNode], atMost limit: Int, in list: String, at location: SourceRange) -> Bool {
+        if items.isEmpty {
+            sink.error(.missingKey, "\(list) is empty; expected at least one entry", at: location)
+        } else if items.count > limit {
+            sink.error(.yamlLimit, "\(list) has more than \(limit) entries", at: location)
+        }
+        return (1...limit).contains(items.count)
+    }
+
     /// Reports a scalar that isn't a value of its key.
     func refuse(_ text: Located<String>, _ problem: InvalidValue) {
         sink.error(
