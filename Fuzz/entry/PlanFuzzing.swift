@@ -67,6 +67,11 @@ package func fuzzPlan(_ text: [UInt8]) {
         all.add(plan.diagnostics)
         _ = PlanText.render(plan.plan) { _ in RunReasons(lines: ["it was never created"]) }
     }
+    let source = SourceText(text)
+    for location in all.diagnostics.flatMap({ [$0.range] + $0.notes.compactMap(\.range) }) {
+        precondition(
+            location.isArgument || source.contains(location), "the location \(location) is outside the file")
+    }
     var texts = SourceTexts()
     texts.add(text, of: "fuzz.yaml")
     _ = TextRenderer(sources: texts).render(all)

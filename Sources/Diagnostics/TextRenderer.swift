@@ -63,14 +63,14 @@ package struct TextRenderer: Sendable {
     }
 
     /// Returns the part of a line around the range, and the carets below the range. Both contain the same tabs.
-    private static func window(_ excerpt: SourceTexts.Excerpt, _ range: SourceRange) -> (String, String) {
+    private static func window(_ excerpt: SourceText.Excerpt, _ range: SourceRange) -> (String, String) {
         let (line, first) = (excerpt.characters, excerpt.first)
         let count = first + line.count
         let start = max(first, min(range.column - 1, count))
         let end =
             range.endLine == range.line
             ? max(start + 1, min(range.endColumn - 1, count)) : max(start + 1, count)
-        let from = start > 60 ? max(first, start - 40) : 0
+        let from = max(first, start > 60 ? start - 40 : 0)
         let to = min(count, max(from + 110, min(end, start + 100)))
         let isCut = to < count || excerpt.isCut
         let part = from < to ? String(line[(from - first)..<(to - first)]) : ""

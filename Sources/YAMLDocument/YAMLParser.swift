@@ -102,16 +102,18 @@ package struct YAMLParser {
     // MARK: Syntax errors
 
     private func reportSyntax(_ parser: yaml_parser_t, bytes: [UInt8], into sink: inout DiagnosticSink) {
+        let text = SourceText(bytes)
         var problem = parser.problem.map { String(cString: $0) } ?? "can't be parsed"
         if parser.context != nil { problem += " (\(String(cString: parser.context)))" }
         var location = range(parser.problem_mark)
         if parser.error == YAML_READER_ERROR {
-            location = Self.position(of: Int(parser.problem_offset), in: bytes, file: file)
+            let (line, column) = text.location(ofByte: Int(parser.problem_offset))
+            location = SourceRange(
+                source: source, line: line, column: column, endLine: line, endColumn: column)
         }
         location.endColumn += 1
         var help: String?
-        let lines = String(decoding: bytes, as: UTF8.self).split(
-            separator: "\n", omittingEmptySubsequences: false)
+        let lines = text.lines
         if location.line <= lines.count {
             let line = lines[location.line - 1]
             if line.contains("${"), line.contains("{ ") || line.contains("[") || line.contains(": {") {
@@ -141,7 +143,7 @@ package struct YAMLParser {
     }
 
     /// Returns whether libyaml was reading a flow collection or a quoted scalar, in which indentation has no meaning.
-    private static func isInside(_ parser: yaml_parser_t, _ lines: [Substring]) -> Bool {
+    private static func isInside(_ parser: yaml_parser_t, _ lines: [String]) -> Bool {
         let (line, column) = (Int(parser.context_mark.line), Int(parser.context_mark.column))
         guard parser.context != nil, lines.indices.contains(line) else { return false }
         return lines[line].unicodeScalars.dropFirst(column).first.map { "{[\"'".unicodeScalars.contains($0) }
@@ -150,7 +152,7 @@ package struct YAMLParser {
 
     /// Returns the number of the line in which a comment contains the end of the flow collection that libyaml was
     /// reading; nil if there is none.
-    private static func comment(in lines: [Substring], _ parser: yaml_parser_t, to last: Int) -> Int? {
+    private static func comment(in lines: [String], _ parser: yaml_parser_t, to last: Int) -> Int? {
         let first = Int(parser.context_mark.line)
         guard isInside(parser, lines), first < last, last <= lines.count else { return nil }
         return (first..<last).first { index in
@@ -161,23 +163,24 @@ package struct YAMLParser {
     }
 
     /// Returns whether a line looks like a list entry without a space after its `-`.
-    private static func isItemWithoutSpace(_ line: Substring) -> Bool {
+    private static func isItemWithoutSpace(_ line: String) -> Bool {
         let entry = line.drop { $0 == " " }
         return entry.first == "-" && entry.dropFirst().first?.isLetter == true && entry.contains(":")
     }
 
     /// Returns help for the probable mistake in the line at which libyaml reports an error; nil if it is unknown.
-    private static func help(line: Substring, column: Int) -> String? {
-        let before = line.prefix(max(0, column - 1))
+    private static func help(line: String, column: Int) -> String? {
+        let before = String(line.unicodeScalars.prefix(max(0, column - 1)))
+        let isAtColon = line.unicodeScalars.dropFirst(max(0, column - 1)).first == ":"
         // The error is at the second `: ` of a line.
-        if line.dropFirst(before.count).first == ":", let colon = before.firstRange(of: ": ") {
+        if isAtColon, let colon = before.firstRange(of: ": ") {
             let value = line[colon.upperBound...].trimmingPrefix { $0 == " " }
             let key = before[..<colon.lowerBound].trimmingPrefix { $0 == " " || $0 == "-" }
             return value.first.map { "\"'[{".contains($0) } == true || key.isEmpty
                 ? nil : "a value that contains `: ` needs quotes: \(key): \"\(value)\""
         }
         // The error is at the beginning of a line, or at the first `: ` where a mapping can't begin.
-        if before.allSatisfy({ $0 == " " }) || line.dropFirst(before.count).first == ":" {
+        if before.allSatisfy({ $0 == " " }) || isAtColon {
             return "the indentation of this line doesn't match the lines before it"
         }
         return nil
@@ -185,13 +188,5 @@ package struct YAMLParser {
 
     private func range(_ mark: yaml_mark_t) -> SourceRange {
         SourceRange(source, from: YAMLEvent.Mark(mark), to: YAMLEvent.Mark(mark))
-    }
-
-    private static func position(of offset: Int, in bytes: [UInt8], file: String) -> SourceRange {
-        let before = bytes.prefix(max(0, min(offset, bytes.count)))
-        let line = before.reduce(1) { $1 == 0x0a ? $0 + 1 : $0 }
-        let start = before.lastIndex(of: 0x0a).map { $0 + 1 } ?? 0
-        let column = before[start...].reduce(1) { $1 & 0xc0 == 0x80 ? $0 : $0 + 1 }
-        return SourceRange(file: file, line: line, column: column, endLine: line, endColumn: column)
     }
 }
