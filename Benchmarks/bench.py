@@ -5,7 +5,7 @@ import os, shutil, sys
 from batches import batches
 from compositions import compositions
 from cuts import cuts
-from encodes import dense, encodes, ladder, memory, remux
+from encodes import chunks, dense, encodes, ladder, memory, remux
 from language import language
 from stills import posters, stills
 from timing import sh, work
@@ -21,7 +21,7 @@ else:
        "veryfast", "-pix_fmt", "yuv420p", "-ac", "2", "-c:a", "aac", "-b:a", "160k", "source.mp4")
 print("source:", "real footage" if os.path.exists(real) else "generated")
 
-parts = {"encodes": encodes, "dense": dense, "remux": remux, "ladder": ladder, "stills": stills, "posters": posters,
+parts = {"encodes": encodes, "dense": dense, "chunks": chunks, "remux": remux, "ladder": ladder, "stills": stills, "posters": posters,
          "compositions": compositions, "cuts": lambda: cuts(media), "batches": batches, "memory": memory, "language": language}
 try:
     for name in sys.argv[3:] or parts:

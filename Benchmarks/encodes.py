@@ -47,6 +47,29 @@ def dense():
                     [peer] + ffmpeg("dense.mp4", preset)[1:])
 
 
+def chunks():
+    """Compares chunks of one track with the encoder's own threads, in tandem and in ffmpeg."""
+    for name, codec, options, theirs in (
+        ("x264 medium", "h264", "crf: 23, preset: medium", ["libx264", "-crf", "23", "-preset", "medium"]),
+        ("x265 veryfast", "hevc", "crf: 28, preset: veryfast", ["libx265", "-crf", "28", "-preset", "veryfast", "-x265-params", "log-level=error"]),
+        ("libvpx-vp9, speed 8", "vp9", "crf: 35, options: { cpu-used: 8 }", ["libvpx-vp9", "-crf", "35", "-b:v", "0", "-cpu-used", "8"]),
+    ):
+        def ours(parallel):
+            with open(f"{work}/chunks-{parallel}.yaml", "w") as f:
+                f.write(f"""version: 1
+jobs:
+  one:
+    asset: ./source.mp4
+    tracks: [ {{ video: first, encode: {{ codec: {codec}, {options}, parallel: {parallel} }} }} ]
+    destination: {{ path: tandem-{parallel}.mkv, if_exists: replace }}
+""")
+            return [tandem, "run", "--force", f"chunks-{parallel}.yaml"]
+        outputs = ("tandem-auto.mkv", "ffmpeg.mkv")
+        peer = ["ffmpeg", "-v", "error", "-nostdin", "-y", "-i", "source.mp4", "-an", "-c:v"] + theirs + ["ffmpeg.mkv"]
+        compare(f"720p, 30 s, {name}, in chunks, vs. ffmpeg", ours("auto"), peer, outputs=outputs)
+        compare("  vs. as a whole", ours("auto"), ours("off"), outputs=("tandem-auto.mkv", "tandem-off.mkv"))
+
+
 def remux():
     """420 MB from mp4 to Matroska."""
     dense_source()

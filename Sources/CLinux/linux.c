@@ -72,6 +72,8 @@ void tandem_tune_allocator(int keeps) {
         malloc_trim(kept);
 }
 
+void tandem_clear_allocations(int clears) { mallopt(M_PERTURB, clears ? 0xff : 0); }
+
 void tandem_widen_heaps(void) {
     // Slightly less than the maximum size of a thread's heap. Without it, each page requires a system call.
     mallopt(M_TOP_PAD, 60 << 20);

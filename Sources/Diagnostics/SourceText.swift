@@ -83,12 +83,13 @@ package final class SourceText: Sendable {
         return (position.line, position.column + 1)
     }
 
-    /// Returns whether a range begins in the text and doesn't end before it begins.
+    /// Returns whether a range is in the text and doesn't end before it begins. libyaml places the end of a file in the
+    /// line after the last one, also where the last line has no line end.
     package func contains(_ range: SourceRange) -> Bool {
         guard range.line >= 1, range.column >= 1,
             (range.line, range.column) <= (range.endLine, range.endColumn)
         else { return false }
-        let lines = lines
+        let lines = lines + [""]
         return range.endLine <= lines.count
             && range.column <= lines[range.line - 1].unicodeScalars.count + 1
     }

@@ -99,7 +99,11 @@ package actor JobWork {
         let isCopy = plan.outputs.filter(\.isMedia).flatMap(\.tracks).allSatisfy {
             if case .copy = $0.action { true } else { false }
         }
-        if order.ownsProcess { tandem_tune_allocator(isCopy ? 1 : 0) }
+        if order.ownsProcess {
+            tandem_tune_allocator(isCopy ? 1 : 0)
+            // Chunks have the same packets on every machine, also with encoders that read uninitialized memory.
+            tandem_clear_allocations(plan.hasChunks ? 1 : 0)
+        }
     }
 
     /// Executes the tasks one after another: concurrent tasks would add up their memory use.

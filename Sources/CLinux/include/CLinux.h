@@ -35,6 +35,11 @@ long tandem_getxattr(const char *path, const char *name, void *value, size_t siz
 // ten thousand jobs on two threads, the second arena saves a sixth of the time.
 void tandem_limit_arenas(int count);
 
+// Sets whether malloc clears the memory that it allocates (M_PERTURB, which writes the complement of its value). The
+// macroblock tree of x264 0.164 reads memory that it doesn't initialize: with memory of varying contents (MALLOC_PERTURB_), the
+// output of the same frames varies, also that of ffmpeg.
+void tandem_clear_allocations(int clears);
+
 // Sets the thresholds of malloc. Without `keeps`, large blocks are mapped separately, so that frames are
 // returned to the system when they are freed, and free memory is returned at once.
 //

@@ -166,5 +166,7 @@ extension JobPlan {
     /// not to the destination.
     package var passStatisticsSize: Int64 { SizeEstimate.passStatistics(of: outputs.flatMap(\.allTracks)) }
 
+    /// Whether a track is encoded in chunks.
+    package var hasChunks: Bool { outputs.contains(where: \.hasChunks) }
     package var hasTwoPasses: Bool { outputs.contains(where: \.hasTwoPasses) }
 }

@@ -145,6 +145,29 @@ enum RateControlCheck {
         }
     }
 
+    /// Checks `parallel` with a number of chunks against the encoder and the rate control. `auto` encodes the track as a
+    /// whole where chunks aren't supported.
+    static func checkChunks(_ spec: VideoEncodeSpec, into sink: inout DiagnosticSink) {
+        guard let parallel = spec.parallel, case .chunks = parallel.value else { return }
+        let codec = spec.codec.value
+        if codec.encoder.operation.chunkSettings == nil {
+            sink.error(.codecSetting, "`parallel` is not supported by \(codec.label)", at: parallel.range)
+            return
+        }
+        let rate: (key: String, range: SourceRange)? =
+            if case .bitRate? = spec.rateControl?.value {
+                spec.rateControl.map { ("bitrate", $0.range) }
+            } else {
+                spec.maxBitRate.map { ("max_bitrate", $0.range) }
+            }
+        if let rate {
+            sink.error(
+                .conflictingKeys,
+                "`parallel` can't be combined with `\(rate.key)`: chunks are encoded with constant quality",
+                at: parallel.range, notes: [Diagnostic.Note("`\(rate.key)` is here", at: rate.range)])
+        }
+    }
+
     /// Returns the preset, set by key or as the encoder's option, if it supports only one pass; nil otherwise.
     private static func presetOfOnePass(_ spec: VideoEncodeSpec) -> Located<String>? {
         let codec = spec.codec.value

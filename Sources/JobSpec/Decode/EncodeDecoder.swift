@@ -148,6 +148,7 @@ struct EncodeDecoder {
         spec.pixelFormat = format
         spec.frameRate = frames
         spec.keyframeInterval = reader.value("keyframe_interval", of: fields)
+        spec.parallel = reader.value("parallel", of: fields)
         spec.options = options(fields["options"])
         let unknown = unknownKeys(
             fields,

@@ -35,6 +35,10 @@ extension Language {
             KeyInfo(
                 "keyframe_interval", keyframeInterval,
                 "Maximum time or number of frames between keyframes."),
+            KeyInfo(
+                "parallel", parallelism,
+                "Encode chunks of the track concurrently: if it is long enough and its settings allow it (`auto`), or at most that number at a time. The result is the same for any number. For libx264, libx265, libvpx-vp9 and libaom-av1 with constant quality.",
+                default: "off"),
             KeyInfo("b_frames", .integer(0...16), "Maximum number of consecutive B-frames."),
             KeyInfo(
                 "pixel_format", .scalar(pixelFormat), "FFmpeg's name of the pixel format.",
@@ -76,7 +80,7 @@ extension Language {
                 "options", options,
                 "The encoder's private options; see *Encoder options*."),
         ],
-        reservedKeys: ["parallel", "target_size", "burn"],
+        reservedKeys: ["target_size", "burn"],
         alternatives: [.atMostOne(["crf", "qp", "bitrate", "lossless"]), .atLeastOne(["codec", "use"])],
         shortForm: "use")
 

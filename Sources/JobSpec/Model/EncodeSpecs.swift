@@ -69,6 +69,8 @@ package struct VideoEncodeSpec: Sendable {
     package var frameRate: Located<Rational>?
     /// Maximum distance between keyframes.
     package var keyframeInterval: Located<KeyframeInterval>?
+    /// Division into chunks.
+    package var parallel: Located<Parallelism>?
     package var options: [EncoderOption]
     /// Settings that the tables don't cover, to be validated by dry opens.
     package var checks: [SettingsCheck] = []

@@ -57,6 +57,9 @@ public struct EncoderConfiguration: Hashable, Codable, Sendable {
     public var parameters: [EncoderParameters] = []
     /// Number of threads; 0 for the encoder's choice.
     public var threads = 0
+    /// Length in frames of the chunks that are encoded independently of each other; nil if the track is encoded as a
+    /// whole.
+    package var chunk: Int?
     /// Pass of two-pass encoding; nil for single-pass encoding.
     package var pass: EncoderPass?
 

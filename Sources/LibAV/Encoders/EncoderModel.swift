@@ -268,6 +268,10 @@ package struct EncoderModel: Sendable {
         /// Whether a packet is one FLAC frame that depends on no other packet except by its number, so that several encoders
         /// can encode a track together.
         package var hasIndependentFLACFrames = false
+        /// Settings with which an encoder of one thread doesn't depend on the number of processors, unless the job sets
+        /// them; nil if a track can't be encoded in chunks: packets of separate encoders aren't one stream, or the encoder
+        /// uses all processors itself.
+        package var chunkSettings: [(option: SettingOption, value: String)]?
         /// Function that returns the best number of threads; nil for the encoder's choice. `bitsPerPixel` describes the
         /// compressed source.
         package var threads: @Sendable (_ cores: Int, _ bitsPerPixel: Double, _ preset: String?) -> Int? = {

@@ -38,6 +38,11 @@ public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible 
         self.init(format)
     }
 
+    /// Returns the size of a frame in bytes (`av_image_get_buffer_size`); 0 for formats of hardware frames.
+    package func frameSize(width: Int, height: Int) -> Int {
+        max(0, Int(av_image_get_buffer_size(av, Int32(clamping: width), Int32(clamping: height), 1)))
+    }
+
     /// Names of the most common formats, for suggestions.
     package static let commonNames = [
         "yuv420p", "yuv422p", "yuv444p", "yuv420p10le", "yuv422p10le", "yuv444p10le", "yuvj420p",

@@ -39,7 +39,7 @@ final class CutEdge: @unchecked Sendable {
         let opened = try FrameEncoder.open(encoder, globalHeaders: true)
         parameterSets = AVCHeaders(opened.parameters.extradata).map { $0.sequences + $0.pictures } ?? []
         stage = VideoEncoderStage(
-            encoder: opened, configuration: encoder, isFedByReader: true, reference: reference)
+            encoder: .whole(opened), configuration: encoder, isFedByReader: true, reference: reference)
     }
 
     /// Maximum numbers of packets and bytes encoded ahead: a file's edge is short, but an encoded section of a

@@ -213,4 +213,4 @@ extension AssetReader {
 }
 
 /// Number of processors that are online.
-let activeProcessorCount = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+package let activeProcessorCount = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))

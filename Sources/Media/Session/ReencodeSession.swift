@@ -153,7 +153,7 @@ public final class ReencodeSession: @unchecked Sendable {
     }
 
     /// End of the samples that the slowest track has appended, from the session's start.
-    public var progress: MediaTime { transfers.map(\.input.appendedTime).min() ?? .zero }
+    public var progress: MediaTime { transfers.map(\.input.progress).min() ?? .zero }
 
     /// Results of the tracks, in the order they were added.
     public var reports: [TrackReport] {

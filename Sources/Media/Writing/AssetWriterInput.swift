@@ -49,6 +49,9 @@ public final class AssetWriterInput: @unchecked Sendable {
     /// Whether other work needs the processors, so that encoding isn't divided among them if that takes more processor
     /// time. Set before writing starts. Default: false.
     package var sharesProcessors = false
+    /// Maximum number of chunks that are encoded at a time, if the configuration divides the track into chunks; nil for
+    /// the number of processors. Set before writing starts. Default: nil.
+    package var maxChunks: Int?
     /// An identifier for the caller, which the input's errors carry. Default: nil.
     package var id: Int?
 
@@ -121,7 +124,10 @@ public final class AssetWriterInput: @unchecked Sendable {
             try live.waitUntilEmpty()
             try appendLast()
             if let stage {
-                try stage.finish { packet throws(AVError) in writer.enqueue(packet, input: index) }
+                try stage.finish { packet throws(AVError) in
+                    noteEncoded(packet, by: stage)
+                    writer.enqueue(packet, input: index)
+                }
                 recorded.withLock { $0 = stage.ending }
             }
             try checkHasPresentedAudio()
@@ -216,6 +222,7 @@ public final class AssetWriterInput: @unchecked Sendable {
                 guard !isEncoded || writer.status == .working else {
                     throw AVError(code: -125, operation: "encoding", detail: "the writer has ended")
                 }
+                noteEncoded(packet, by: stage)
                 writer.enqueue(packet, input: index)
             }
             if isEncoded, stage.droppedFrames > 0 {
@@ -305,6 +312,21 @@ public final class AssetWriterInput: @unchecked Sendable {
         MediaTime(value: lastTime.load(ordering: .relaxed), timescale: 1_000_000)
     }
 
+    /// End of the encoded samples, relative to the session's start, if the stage accepts samples long before it encodes
+    /// them; otherwise `appendedTime`.
+    var progress: MediaTime {
+        let encoded = encodedTime.load(ordering: .relaxed)
+        return encoded < 0 ? appendedTime : MediaTime(value: encoded, timescale: 1_000_000)
+    }
+    private let encodedTime = Atomic<Int64>(-1)
+
+    private func noteEncoded(_ packet: borrowing Packet, by stage: any InputStage) {
+        guard stage.encodesLater else { return }
+        let end = MediaTime(ticks: packet.pts + packet.duration, timeBase: stage.timeBase).ticks(
+            in: Self.progressUnit)
+        encodedTime.store(max(encodedTime.load(ordering: .relaxed), end), ordering: .relaxed)
+    }
+
     /// The reference to the input in errors.
     var reference: TrackReference { .output(index: index, mediaType, id: id) }
 
@@ -357,12 +379,14 @@ public final class AssetWriterInput: @unchecked Sendable {
                 configuration: configuration, mediaType: mediaType, container: container,
                 globalHeaders: globalHeaders, isFedByReader: isFedByReader,
                 isOnlyWork: !sharesProcessors && writer?.inputs.count == 1,
-                sourceBitsPerPixel: sourceBitsPerPixel, scaling: scalingMode, boundaries: boundaries,
+                maxChunks: maxChunks, sourceBitsPerPixel: sourceBitsPerPixel, scaling: scalingMode,
+                boundaries: boundaries,
                 canStartLate: !container.hasEditLists
                     || writer?.segments == nil && writer?.publishing != .immediately,
                 reference: reference)
             let (encoder, parameters) = try opening.open()
             stage = encoder
+            if encoder.encodesLater { encodedTime.store(0, ordering: .relaxed) }
             return (parameters, encoder.timeBase)
         }
     }

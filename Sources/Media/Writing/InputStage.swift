@@ -9,6 +9,8 @@ protocol InputStage: AnyObject {
     var droppedFrames: Int { get }
     /// Values that are known when the stage has finished.
     var ending: TrackEnding { get }
+    /// Whether samples are encoded long after they are appended.
+    var encodesLater: Bool { get }
     /// Throws if a sample isn't valid after earlier samples. Doesn't change any state.
     func check(_ sample: borrowing SampleBuffer, start: MediaTime, end: MediaTime?) throws(MediaError)
     /// Converts a sample to packets. `start` and `end` delimit the part of the source's time line that is written.
@@ -18,6 +20,10 @@ protocol InputStage: AnyObject {
     ) throws
     /// Passes the remaining packets to `sink`.
     func finish(into sink: (consuming Packet) throws(AVError) -> Void) throws
+}
+
+extension InputStage {
+    var encodesLater: Bool { false }
 }
 
 /// Values recorded at the end of a track, in the packets' time base.

@@ -51,6 +51,10 @@ import Testing
         let planner = try planner(
             "codec: h264, bitrate: 2M, profile: high, b_frames: 2, keyframe_interval: 2s")
         #expect(planner.ignoredKeys == ["`profile`", "`b_frames`", "`keyframe_interval`"])
+        let chunked = try self.planner("codec: h264, crf: 12, parallel: 2")
+        #expect(chunked.ignoredKeys == ["`parallel`"])
+        #expect(try chunked.decide(Self.source)?.chunk == nil)
+        #expect(try self.planner("codec: h264, parallel: off").ignoredKeys == [])
     }
 }
 

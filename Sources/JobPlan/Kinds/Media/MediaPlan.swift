@@ -54,6 +54,15 @@ extension MediaPlan: KindPlan {
         let area = Int64(encoder.width) * Int64(encoder.height)
         let sourceArea = Int64(track.source.width) * Int64(track.source.height)
         let rate = (encoder.frameRate ?? track.source.frameRate).map { Double($0.num) / Double($0.den) } ?? 25
+        if let chunk = encoder.chunk {
+            let chunks = min(encoding.maxChunks ?? 16, activeProcessorCount)
+            let frame = encoder.pixelFormat.frameSize(width: encoder.width, height: encoder.height)
+            // The frames of the chunks in progress: on average, half of each chunk waits for its encoder.
+            return OutputCost(
+                cores: Double(chunks),
+                memory: Int64(chunk * frame / 2 * chunks) + (area * 60 + sourceArea * 24) * 2,
+                work: duration * rate * Double(area + sourceArea / 4) / 20e6)
+        }
         return OutputCost(
             // One processor for each ninth of a 1080p frame, about the work of one of x264's threads.
             cores: Double(min(16, max(1, area / 230_400))),

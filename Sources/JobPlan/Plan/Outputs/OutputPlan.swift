@@ -149,6 +149,12 @@ extension OutputPlan {
         return output
     }
 
+    package var hasChunks: Bool {
+        tracks.contains { track in
+            if case .encode(let encoding) = track.action { encoding.encoder.chunk != nil } else { false }
+        }
+    }
+
     package var hasTwoPasses: Bool {
         allTracks.contains { track in
             if case .encode(let encoding) = track.action { encoding.hasTwoPasses } else { false }

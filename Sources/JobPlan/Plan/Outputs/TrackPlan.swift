@@ -49,6 +49,9 @@ package struct TrackPlan: Codable, Hashable, Sendable {
         /// Target loudness of audio, for which the loudness of the source is measured first.
         package var loudness: LoudnessTarget?
         package var hasTwoPasses: Bool
+        /// Maximum number of chunks that are encoded at a time; nil for the number of processors. The result doesn't depend
+        /// on it.
+        @Annotation package var maxChunks: Int? = nil
         /// Settings with their origins, for the user.
         @Annotation package var settings: [Setting]
         /// Keys of the encoder's color that the job sets: `primaries`, `transfer`, `matrix`, `range`. If one of them

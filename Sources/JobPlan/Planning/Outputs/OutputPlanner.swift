@@ -150,7 +150,11 @@ struct OutputPlanner {
         guard let threads = job.scheduling.threads else { return }
         for index in tracks.indices where tracks[index].source.mediaType == .video {
             guard case .encode(var encoding) = tracks[index].action else { continue }
-            encoding.encoder.threads = threads
+            if encoding.encoder.chunk == nil {
+                encoding.encoder.threads = threads
+            } else {
+                encoding.maxChunks = min(encoding.maxChunks ?? threads, threads)
+            }
             tracks[index].action = .encode(encoding)
         }
     }

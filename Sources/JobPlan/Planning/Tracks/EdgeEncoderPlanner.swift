@@ -19,6 +19,7 @@ struct EdgeEncoderPlanner {
         let keys: [(String, Bool)] = [
             ("profile", spec.profile != nil), ("level", spec.level != nil), ("b_frames", spec.bFrames != nil),
             ("keyframe_interval", spec.keyframeInterval != nil), ("passes", spec.passes?.value == 2),
+            ("parallel", spec.parallel.map { $0.value != .off } ?? false),
         ]
         return keys.filter(\.1).map { "`\($0.0)`" }
     }
@@ -42,7 +43,8 @@ struct EdgeEncoderPlanner {
         guard let encoding = planner.decide().value else {
             throw .edges("`encode` is not supported for its frames")
         }
-        let configuration = encoding.encoder
+        var configuration = encoding.encoder
+        configuration.chunk = nil
         // A range or level setting that matches the source's declared range changes no samples.
         var unchanged = VideoOutputSettings()
         (unchanged.levels, unchanged.sourceRange) = (track.color.range, track.color.range)

@@ -88,6 +88,11 @@ struct VideoEncodingPlanner {
         for option in spec.options {
             settings.note(option.name.value, option.value.value, at: option.name.range)
         }
+        let chunks = spec.parallel.map { parallel in
+            ChunkPlanner(configuration: configuration, frameCount: frameCount).decide(parallel.value)
+        }
+        configuration.chunk = chunks?.length
+        if let chunks { settings.note("parallel", chunks.description, at: spec.parallel?.range) }
         describeFrames(size, aspect: configuration.sampleAspectRatio)
         if prepared.settings.mapsTones {
             reasons.note("tone mapping from HDR to SDR (hable)")
@@ -108,7 +113,8 @@ struct VideoEncodingPlanner {
         video.frameRate = spec.frameRate?.value
         return TrackPlan.Encoding(
             codec: codec.name, encoder: configuration, video: video, audio: nil, loudness: nil,
-            hasTwoPasses: spec.passes?.value == 2, settings: settings, requestedColor: requestedColor)
+            hasTwoPasses: spec.passes?.value == 2, maxChunks: chunks?.maximum, settings: settings,
+            requestedColor: requestedColor)
     }
 
     private var requestedColor: [String] {
@@ -306,6 +312,17 @@ struct VideoEncodingPlanner {
         case .time(let time):
             (spec.frameRate?.value ?? track.frameRate).map { max(1, Int(time.ticks(in: $0.inverted))) } ?? 250
         }
+    }
+
+    /// Expected number of frames; nil if rate or duration are unknown.
+    private var frameCount: Int64? {
+        let duration =
+            ranges.isEmpty
+            ? track.timeRange.duration : ranges.reduce(MediaTime.zero) { $0 + $1.duration }
+        guard let rate = spec.frameRate?.value ?? track.frameRate, rate.isPositive, duration > .zero else {
+            return nil
+        }
+        return duration.ticks(in: rate.inverted)
     }
 
     private mutating func rate(into configuration: inout EncoderConfiguration) {

@@ -10,6 +10,8 @@ struct EncoderOpening {
     let isFedByReader: Bool
     /// Whether the writer has no other input, and other work doesn't need the processors.
     let isOnlyWork: Bool
+    /// Maximum number of chunks that are encoded at a time; nil for the number of processors.
+    let maxChunks: Int?
     /// Bits per pixel of the source's coded video; 0 if unknown.
     let sourceBitsPerPixel: Double
     let scaling: VideoScalingMode
@@ -23,6 +25,7 @@ struct EncoderOpening {
     func open() throws -> (stage: any InputStage, parameters: CodecParameters) {
         let configuration = completed
         do {
+            if let chunk = configuration.chunk { return try openChunked(configuration, chunk) }
             let encoder = try FrameEncoder.open(
                 configuration.withThreads(
                     cores: activeProcessorCount, sourceBitsPerPixel: sourceBitsPerPixel),
@@ -31,7 +34,7 @@ struct EncoderOpening {
             guard mediaType == .audio else {
                 return (
                     VideoEncoderStage(
-                        encoder: encoder, configuration: configuration, isFedByReader: isFedByReader,
+                        encoder: .whole(encoder), configuration: configuration, isFedByReader: isFedByReader,
                         scaling: scaling, boundaries: boundaries, reference: reference), parameters
                 )
             }
@@ -50,6 +53,27 @@ struct EncoderOpening {
         } catch {
             throw MediaError.encoding(track: reference, error)
         }
+    }
+
+    private func openChunked(
+        _ configuration: EncoderConfiguration, _ length: Int
+    ) throws(AVError) -> (stage: any InputStage, parameters: CodecParameters) {
+        var single = configuration
+        single.threads = 1
+        for (option, value) in configuration.model?.operation.chunkSettings ?? []
+        where configuration.value(at: option) == nil {
+            single.set(value, at: option)
+        }
+        let encoder = try FrameEncoder.open(single, globalHeaders: globalHeaders)
+        let parameters = encoder.parameters
+        let chunked = ChunkedVideoEncoder(
+            encoder, configuration: single, globalHeaders: globalHeaders, chunkLength: length,
+            maxChunks: min(maxChunks ?? .max, activeProcessorCount))
+        return (
+            VideoEncoderStage(
+                encoder: .chunked(chunked), configuration: configuration, isFedByReader: isFedByReader,
+                scaling: scaling, boundaries: boundaries, reference: reference), parameters
+        )
     }
 
     /// The configuration with the color to which frames of a program are converted, and with forced keyframes.

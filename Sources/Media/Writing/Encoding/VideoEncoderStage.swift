@@ -2,7 +2,14 @@ internal import LibAV
 
 /// Encodes frames, and copies their durations to the packets, because encoders don't keep them.
 final class VideoEncoderStage: InputStage {
-    private let encoder: FrameEncoder
+    /// The encoder of the track.
+    enum Encoder: ~Copyable {
+        case whole(FrameEncoder)
+        case chunked(ChunkedVideoEncoder)
+    }
+
+    private let encoder: Encoder
+    let timeBase: Rational
     /// Durations of the frames in the encoder, by presentation time.
     private var durations: [Int64: Int64] = [:]
     private var lastTime: Int64?
@@ -31,7 +38,7 @@ final class VideoEncoderStage: InputStage {
     private(set) var droppedCaptions = 0
 
     init(
-        encoder: consuming FrameEncoder, configuration: EncoderConfiguration, isFedByReader: Bool,
+        encoder: consuming Encoder, configuration: EncoderConfiguration, isFedByReader: Bool,
         scaling: VideoScalingMode = .resizeAspect, boundaries: SegmentBoundaries? = nil,
         reference: TrackReference
     ) {
@@ -42,6 +49,10 @@ final class VideoEncoderStage: InputStage {
         self.boundaries = boundaries
         range = isFedByReader || configuration.pixelFormat.isRGB ? nil : configuration.color.range ?? .limited
         matrix = isFedByReader || configuration.pixelFormat.isRGB ? nil : configuration.color.matrix
+        switch encoder {
+        case .whole(let encoder): (timeBase, encodesLater) = (encoder.timeBase, false)
+        case .chunked(let encoder): (timeBase, encodesLater) = (encoder.timeBase, true)
+        }
         self.encoder = encoder
         acceptsCaptions = configuration.model?.frames.acceptsCaptions == true
         frameFormat = (configuration.width, configuration.height, configuration.pixelFormat)
@@ -50,7 +61,7 @@ final class VideoEncoderStage: InputStage {
         durations.reserveCapacity(256)
     }
 
-    var timeBase: Rational { encoder.timeBase }
+    let encodesLater: Bool
     var ending: TrackEnding { TrackEnding(statistics: statistics, droppedCaptions: droppedCaptions) }
 
     /// Returns a sample's time and end on the output's time line; nil if it is outside the session.
@@ -124,8 +135,13 @@ final class VideoEncoderStage: InputStage {
         } else {
             frame.clearPictureType()
         }
-        while try !encoder.send(frame) { try drain(into: sink) }
-        try drain(into: sink)
+        switch encoder {
+        case .whole(let encoder):
+            while try !encoder.send(frame) { try drain(encoder, into: sink) }
+            try drain(encoder, into: sink)
+        case .chunked(let encoder):
+            try encoder.send(frame) { packet throws(AVError) in try pass(packet, to: sink) }
+        }
     }
 
     /// Whether a frame differs from what the encoder was opened for. Frames without a declared range are assumed to have
@@ -153,9 +169,14 @@ final class VideoEncoderStage: InputStage {
     }
 
     func finish(into sink: (consuming Packet) throws(AVError) -> Void) throws(AVError) {
-        try encoder.sendEnd()
-        try drain(into: sink)
-        statistics = encoder.statistics
+        switch encoder {
+        case .whole(let encoder):
+            try encoder.sendEnd()
+            try drain(encoder, into: sink)
+            statistics = encoder.statistics
+        case .chunked(let encoder):
+            try encoder.finish { packet throws(AVError) in try pass(packet, to: sink) }
+        }
     }
 
     /// Returns whether a frame declares another matrix than the encoder's; false for frames of a reader, which are
@@ -168,13 +189,22 @@ final class VideoEncoderStage: InputStage {
     /// Statistics of a first pass; nil if the encoder writes them to a file.
     private(set) var statistics: String?
 
-    private func drain(into sink: (consuming Packet) throws(AVError) -> Void) throws(AVError) {
+    private func drain(
+        _ encoder: borrowing FrameEncoder, into sink: (consuming Packet) throws(AVError) -> Void
+    ) throws(AVError) {
         while true {
             let packet = try Packet()
             guard case .ready = try encoder.receive(into: packet) else { return }
-            if packet.dts == noTimestamp { packet.dts = packet.pts }
-            if let duration = durations.removeValue(forKey: packet.pts) { packet.duration = duration }
-            try sink(packet)
+            try pass(packet, to: sink)
         }
+    }
+
+    /// Passes on a packet with the duration of its frame.
+    private func pass(
+        _ packet: consuming Packet, to sink: (consuming Packet) throws(AVError) -> Void
+    ) throws(AVError) {
+        if packet.dts == noTimestamp { packet.dts = packet.pts }
+        if let duration = durations.removeValue(forKey: packet.pts) { packet.duration = duration }
+        try sink(packet)
     }
 }

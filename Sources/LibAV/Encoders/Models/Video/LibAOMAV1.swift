@@ -9,6 +9,7 @@ extension EncoderModel {
         model.rate.lossless = .set(.entry("lossless", of: "aom-params"), to: "1")
         model.rate.defaultRate = "crf 32"
         model.estimate.bitsPerPixel = 0.04
+        model.operation.chunkSettings = []
         model.tuning.presets = (0...8).map(String.init)
         model.tuning.speeds = (.option("cpu-used"), ["8", "6", "4", "2"])
         model.tuning.presetOption = .option("cpu-used")

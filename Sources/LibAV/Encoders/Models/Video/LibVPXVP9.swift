@@ -9,6 +9,7 @@ extension EncoderModel {
         model.rate.lossless = .set(.option("lossless"), to: "1")
         model.rate.defaultRate = "crf 32"
         model.estimate.bitsPerPixel = 0.05
+        model.operation.chunkSettings = []
         model.tuning.presets = ["good", "best", "realtime"]
         model.tuning.presetOption = .option("deadline")
         model.tuning.speeds = (.option("cpu-used"), ["8", "5", "2", "1"])

@@ -43,6 +43,7 @@ extension EncoderModel {
             bitsPerPixel < 0.75 && preset == "ultrafast" ? max(1, cores) : nil
         }
         model.gop.forcedKeyframes = { _ in (.option("forced-idr"), "1") }
+        model.operation.chunkSettings = []
         model.privateOptions.options = """
             x264-params fastfirstpass a53cc crf_max aq-mode aq-strength psy psy-rd:n rc-lookahead \
             weightb weightp wpredp:i ssim intra-refresh bluray-compat b-bias b-pyramid mixed-refs 8x8dct \

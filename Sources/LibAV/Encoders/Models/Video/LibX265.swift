@@ -35,6 +35,9 @@ extension EncoderModel {
         model.frames.roundsToChroma = true
         model.nearLossless = NearLossless(crf: 12, preset: "veryfast", parameters: "x265-params")
         model.gop.forcedKeyframes = { _ in (.option("forced-idr"), "1") }
+        model.operation.chunkSettings = [
+            (.entry("frame-threads", of: "x265-params"), "1"), (.entry("pools", of: "x265-params"), "none"),
+        ]
         model.privateOptions.options = "x265-params forced-idr udu_sei"
         model.privateOptions.parameterLists = [
             "x265-params": """
