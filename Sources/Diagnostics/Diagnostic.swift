@@ -130,6 +130,8 @@ public enum Rule: String, Codable, Sendable, CaseIterable {
     case codecSetting = "codec-setting"
     /// A setting that was reduced to a limit of the codec that depends on the source.
     case codecLimit = "codec-limit"
+    /// A `target_size` that can't be reached, or that a finished file misses.
+    case targetSize = "target-size"
     /// A private option that the encoder doesn't accept.
     case encoderOption = "encoder-option"
     /// A container that is unknown, or can't be derived from the file name.
@@ -211,6 +213,7 @@ extension Rule {
         case .encoderMissing: "The encoder is not available"
         case .codecSetting: "The codec doesn't support the setting"
         case .codecLimit: "The setting exceeds a limit that depends on the source, and is reduced to it"
+        case .targetSize: "The `target_size` can't be reached"
         case .encoderOption: "The encoder doesn't accept the private option"
         case .unknownContainer: "The container is unknown, or can't be derived from the file name"
         case .containerCodec: "The container can't store the codec or the track"

@@ -21,8 +21,10 @@ package actor JobWork {
     private struct Running {
         var session: ReencodeSession?
         var outputWork: (any OutputWork)?
-        /// Index of the input that the session reads.
-        var input = 0
+        /// Plans of the outputs that the session writes.
+        var outputs: [OutputPlan] = []
+        /// Number of sessions of the current task that have ended, and the maximum of its sessions.
+        var rounds = (ended: 0, maximum: 1)
         /// Number of long tasks that have ended.
         var completedLongTasks = 0
     }
@@ -32,6 +34,8 @@ package actor JobWork {
     private var passes: [Int: (files: PassFiles, tracks: [TrackIndex: EncoderPass])] = [:]
     /// Results of loudness measurements by track.
     private var loudness: [TrackIndex: LoudnessNormalizer.Result] = [:]
+    /// Encodes of the outputs with a target size, by output index.
+    private var fits: [Int: SizeFit] = [:]
     private struct Written {
         var reports: [TrackReport]
         var evidence: [CutEvidence]
@@ -65,17 +69,16 @@ package actor JobWork {
     }
 
     private nonisolated var progress: WorkProgress {
-        let (session, outputWork, input, completedLongTasks) = running.withLock {
-            ($0.session, $0.outputWork, $0.input, $0.completedLongTasks)
-        }
+        let running = running.withLock { $0 }
+        let (session, outputWork, outputs) = (running.session, running.outputWork, running.outputs)
         func workProgress(_ fraction: Double, media: Double = 0) -> WorkProgress {
-            WorkProgress(
-                fraction: min(1, (Double(completedLongTasks) + fraction) / Double(longTaskCount)),
+            let ofTask = (Double(running.rounds.ended) + fraction) / Double(running.rounds.maximum)
+            return WorkProgress(
+                fraction: min(1, (Double(running.completedLongTasks) + ofTask) / Double(longTaskCount)),
                 media: media)
         }
         if let outputWork { return workProgress(outputWork.fraction) }
         guard let session else { return workProgress(0) }
-        let outputs = plan.outputs.filter { $0.input == input && $0.isMedia }
         let media = session.progress.seconds
         let total = outputs.map(\.expectedDuration).max()?.seconds ?? 0
         var fraction = total > 0 ? min(1, media / total) : 0
@@ -116,7 +119,7 @@ package actor JobWork {
             do { try await perform(task) } catch { return outcome(of: error, in: index) }
             completed.insert(index)
             running.withLock { running in
-                (running.session, running.outputWork) = (nil, nil)
+                (running.session, running.outputWork, running.rounds) = (nil, nil, (0, 1))
                 if task.isLong { running.completedLongTasks += 1 }
             }
         }
@@ -128,6 +131,7 @@ package actor JobWork {
         case .measure(let output, let track): try measure(TrackIndex(output: output, track: track))
         case .firstPass(let input): try await runFirstPass(at: input)
         case .encode(let input): try await encode(input)
+        case .correct(let input): try await correct(input)
         case .produce(let output): try runOutputWork(output)
         case .verify(let output): try verify(output)
         case .evaluate(let output): try evaluate(output)
@@ -157,8 +161,9 @@ package actor JobWork {
             throw MediaError.internalError("two passes without a scratch file")
         }
         let files = try PassFiles()
-        let first = try builder(input).buildFirstPass(scratch: scratch, files: files)
-        try await run(first.session, of: input)
+        let builder = builder(input)
+        let first = try builder.buildFirstPass(scratch: scratch, files: files)
+        try await run(first.session, writing: builder)
         // Frees the disk space of the scratch file for the output.
         scratch.empty()
         var tracks: [TrackIndex: EncoderPass] = [:]
@@ -174,11 +179,46 @@ package actor JobWork {
     }
 
     private func encode(_ input: Int) async throws {
-        let builder = builder(input)
-        let (session, recorders) = try builder.build(
-            files: order.outputs, loudness: loudness, passes: passes[input]?.tracks ?? [:])
-        try await run(session, of: input)
+        try await write(builder(input))
+        for output in plan.outputs.indices where plan.outputs[output].input == input {
+            if fits[output] != nil { return }
+        }
         passes[input] = nil
+    }
+
+    /// Encodes outputs of an input again that missed their target size, with corrected bit rates and the statistics of the
+    /// first pass. Throws if an output is still larger than its target size.
+    private func correct(_ input: Int) async throws {
+        defer { passes[input] = nil }
+        running.withLock { $0.rounds = (0, SizeFit.maximumAttempts - 1) }
+        for _ in 1..<SizeFit.maximumAttempts {
+            let rates = fits.filter { plan.outputs[$0.key].input == input }.compactMapValues(\.nextRate)
+            guard !rates.isEmpty else { break }
+            for output in rates.keys { order.outputs[output].empty() }
+            var builder = SessionBuilder(
+                plan: plan.with(bitRates: rates), input: input, environment: environment,
+                sharesProcessors: order.sharesProcessors)
+            builder.selected = Set(rates.keys)
+            try await write(builder)
+            running.withLock { running in
+                running.session = nil
+                running.rounds.ended += 1
+            }
+        }
+        for (index, fit) in fits.sorted(by: { $0.key < $1.key })
+        where fit.isOver && plan.outputs[index].input == input {
+            throw JobFailure(
+                prefixed(
+                    "the file exceeds `target_size` of \(PlanText.bytes(fit.target.bytes)) after \(counted(fit.attempts.count, "encode")) (\(fit.text))",
+                    of: plan.outputs[index]), at: fit.target.location, rule: .targetSize)
+        }
+    }
+
+    /// Writes the outputs of a session.
+    private func write(_ builder: SessionBuilder) async throws {
+        let (session, recorders) = try builder.build(
+            files: order.outputs, loudness: loudness, passes: passes[builder.input]?.tracks ?? [:])
+        try await run(session, writing: builder)
         var (reports, evidence) = (session.reports[...], session.cutEvidence[...])
         for (output, writer) in zip(builder.outputs, session.writers) {
             let count = plan.outputs[output].tracks.count
@@ -186,12 +226,25 @@ package actor JobWork {
                 reports: Array(reports.prefix(count)), evidence: Array(evidence.prefix(count)),
                 stop: writer.stop, recorder: recorders[output])
             (reports, evidence) = (reports.dropFirst(count), evidence.dropFirst(count))
+            noteSize(of: output, writer, in: builder.plan)
         }
     }
 
-    /// Runs a task's session to its end.
-    private func run(_ session: ReencodeSession, of input: Int) async throws {
-        running.withLock { ($0.session, $0.input) = (session, input) }
+    /// Adds a finished file to the encodes of an output with a target size.
+    private func noteSize(of output: Int, _ writer: AssetWriter, in plan: JobPlan) {
+        guard let (target, track) = plan.outputs[output].targetSize,
+            case .encode(let encoding) = plan.outputs[output].tracks[track].action
+        else { return }
+        fits[output, default: SizeFit(target)].add(
+            SizeFit.Attempt(
+                bitRate: encoding.encoder.bitRate ?? 0, size: order.outputs[output].size,
+                video: writer.bytesOfInputs[track]))
+    }
+
+    /// Runs a session of a task to its end.
+    private func run(_ session: ReencodeSession, writing builder: SessionBuilder) async throws {
+        let outputs = builder.outputs.map { builder.plan.outputs[$0] }
+        running.withLock { ($0.session, $0.outputs) = (session, outputs) }
         try cancellation.begin { session.cancel() }
         switch await session.run() {
         case .cancelled: throw CancellationError()
@@ -264,6 +317,9 @@ package actor JobWork {
             loudness: loudness.filter { $0.key.output == index }.sorted { $0.key.track < $1.key.track }.map {
                 OutputResult.Normalization(
                     track: $0.key.track, before: $0.value.before, after: $0.value.after)
+            },
+            sizeAttempts: (fits[index]?.attempts ?? []).map {
+                OutputResult.SizeAttempt(bitRate: $0.bitRate, size: $0.size)
             }, preview: nil)
     }
 

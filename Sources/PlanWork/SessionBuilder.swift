@@ -16,12 +16,15 @@ struct SessionBuilder {
     let environment: MediaEnvironment
     /// Whether other jobs may run at the same time (`WorkOrder.sharesProcessors`).
     let sharesProcessors: Bool
+    /// Indices of the outputs that are created; nil for all of the input.
+    var selected: Set<Int>?
 
     var source: InputPlan { plan.inputs[input] }
     /// Indices of the media outputs that are created from the input.
     var outputs: [Int] {
         plan.outputs.indices.filter {
             plan.outputs[$0].input == input && plan.outputs[$0].kind.plan.isWrittenBySession
+                && selected?.contains($0) != false
         }
     }
 

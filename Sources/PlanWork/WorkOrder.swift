@@ -67,6 +67,8 @@ package struct OutputFindings: Codable, Sendable {
     package var expectations: [ExpectationResult] = []
     /// Loudness of the normalized tracks, before and after.
     package var loudness: [OutputResult.Normalization] = []
+    /// Bit rates that were tried for `target_size`, with the sizes that they reached.
+    package var sizeAttempts: [OutputResult.SizeAttempt] = []
     /// Preview for the report; nil if the report shows none.
     package var preview: JobPreview?
 }

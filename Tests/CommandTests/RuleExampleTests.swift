@@ -18,6 +18,7 @@ struct RuleExample: Sendable, CustomTestStringConvertible {
         RuleExample(rule: "included-jobs"),
         RuleExample(rule: "unused-variable", sources: talk),
         RuleExample(rule: "codec-limit", sources: memo),
+        RuleExample(rule: "target-size", sources: talk),
         RuleExample(rule: "source-unreadable", sources: talk),
         RuleExample(rule: "no-match", sources: talk),
         RuleExample(

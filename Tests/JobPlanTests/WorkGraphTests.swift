@@ -8,7 +8,7 @@ import Testing
 
 /// A job's tasks and their dependencies are derived from its plan.
 @Suite struct WorkGraphTests {
-    private func plan() throws -> JobPlan {
+    private func plan(_ rate: String = "bitrate: 100k, passes: 2") throws -> JobPlan {
         let scratch = try Scratch()
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=d=1:r=25:s=64x48", "-f", "lavfi", "-i", "sine=d=1", "-c:v",
@@ -22,7 +22,7 @@ import Testing
                   plain: { tracks: [ { video: first, encode: { codec: h264 } } ], destination: out/p.mp4 }
                   both:
                     tracks:
-                      - { video: first, encode: { codec: h264, bitrate: 100k, passes: 2 } }
+                      - { video: first, encode: { codec: h264, \(rate) } }
                       - { audio: first, encode: { codec: aac, normalize: -16 } }
                     destination: out/b.mp4
                   poster: { images: { at: [ 0s ] }, destination: out/p.png }
@@ -54,6 +54,19 @@ import Testing
             }
         }
         #expect(Set(results).count == 3 && results.count == 3)
+    }
+
+    @Test func targetSizesAreCorrectedBeforeVerification() throws {
+        let graph = try plan("target_size: 100kB").workGraph()
+        let tasks = graph.nodes.map(\.task)
+        let encoded = try #require(tasks.firstIndex(of: .encode(input: 0)))
+        let corrected = try #require(tasks.firstIndex(of: .correct(input: 0)))
+        #expect(graph.nodes[corrected].needs == [encoded])
+        for output in 0...1 {
+            let verified = try #require(tasks.firstIndex(of: .verify(output: output)))
+            #expect(graph.nodes[verified].needs == [corrected])
+        }
+        #expect(try !plan().workGraph().nodes.contains { $0.task == .correct(input: 0) })
     }
 
     @Test func tasksStartAfterTheirDependencies() throws {

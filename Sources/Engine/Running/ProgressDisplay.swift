@@ -132,6 +132,10 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
                 "     \(id): track \(one.track): \(Self.signed(one.before.integrated)) LUFS, peak \(Self.signed(one.before.truePeak)) dBTP → \(Self.signed(one.after.integrated)) LUFS, peak \(Self.signed(one.after.truePeak)) dBTP"
             )
         }
+        if !output.sizeAttempts.isEmpty {
+            let tried = SizeFit.text(output.sizeAttempts.map { ($0.bitRate, $0.size) })
+            printLine("     \(id): target_size: \(tried)")
+        }
         if !output.expectations.isEmpty {
             let summaries = output.expectations.map(\.summary).joined(separator: "; ")
             printLine("     \(id): as expected: \(TextRenderer.printable(summaries))")

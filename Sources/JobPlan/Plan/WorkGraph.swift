@@ -6,6 +6,8 @@ package enum WorkTask: Codable, Hashable, Sendable {
     case firstPass(input: Int)
     /// Creates the media outputs of an input, with a single read and decode.
     case encode(input: Int)
+    /// Encodes outputs of an input that missed their target size again, with corrected bit rates.
+    case correct(input: Int)
     /// Creates an image or waveform output, or reads the source of a check.
     case produce(output: Int)
     /// Reads a media output back, verifies it against the plan and evaluates its expectations.
@@ -16,7 +18,7 @@ package enum WorkTask: Codable, Hashable, Sendable {
     /// Whether the task is of a type that usually takes most of a job's time.
     package var isLong: Bool {
         switch self {
-        case .firstPass, .encode, .produce: true
+        case .firstPass, .encode, .correct, .produce: true
         case .measure, .verify, .evaluate: false
         }
     }
@@ -53,7 +55,7 @@ extension JobPlan {
         switch task {
         case .measure(let output, _), .produce(let output), .verify(let output), .evaluate(let output):
             [output]
-        case .firstPass(let input), .encode(let input):
+        case .firstPass(let input), .encode(let input), .correct(let input):
             outputs.indices.filter { outputs[$0].input == input && outputs[$0].kind.plan.isWrittenBySession }
         }
     }
@@ -82,7 +84,10 @@ extension JobPlan {
                 needs.append(graph.add(.firstPass(input: input)))
             }
             if !mediaIndices.isEmpty {
-                let encoded = graph.add(.encode(input: input), after: needs)
+                var encoded = graph.add(.encode(input: input), after: needs)
+                if mediaIndices.contains(where: { outputs[$0].targetSize != nil }) {
+                    encoded = graph.add(.correct(input: input), after: [encoded])
+                }
                 for index in mediaIndices { _ = graph.add(.verify(output: index), after: [encoded]) }
             }
             // Images are found by seeking; decoding the few frames that they need isn't worth delaying a

@@ -41,6 +41,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         var size: Int64?
         var duration: Double?
         var images: [RunReport.StillImage]?
+        var encodes: [RunReport.Encode]?
         var expectations: [RunReport.ExpectationEntry]?
         var warnings: [String]?
         var running: [Running]?
@@ -58,6 +59,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
             var size: Int64?
             var duration: Double?
             var images: [RunReport.StillImage]?
+            var encodes: [RunReport.Encode]?
         }
 
         struct Running: Encodable, Equatable {
@@ -144,12 +146,12 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         )
         if entries.count == 1, job.id == record.id {
             (event.destination, event.size, event.duration) = (job.destination, job.size, job.duration)
-            event.images = job.images
+            (event.images, event.encodes) = (job.images, job.encodes)
         } else {
             event.outputs = entries.map {
                 Event.Output(
                     id: $0.id, destination: $0.destination, outcome: $0.outcome, size: $0.size,
-                    duration: $0.duration, images: $0.images)
+                    duration: $0.duration, images: $0.images, encodes: $0.encodes)
             }
         }
         let expectations = entries.flatMap(\.expectations)

@@ -268,6 +268,9 @@ package enum HTMLRenderer {
         } else if job.kind == .check, let duration = job.duration {
             facts.append(("Checked", "\(seconds(duration)) of media; nothing is written"))
         }
+        if let encodes = job.encodes {
+            facts.append(("target_size", SizeFit.text(encodes.map { ($0.rate, $0.size) })))
+        }
         if job.attempts > 1 { facts.append(("Attempts", "\(job.attempts)")) }
         text += rows([], facts.map { [$0.0, $0.1] }, caption: "Facts")
         if let timeline = job.timeline { text += TimelineMarkup.render(timeline) }

@@ -70,6 +70,8 @@ package struct RunReport: Codable, Sendable {
         package var duration: Double?
         /// Still images of an image output; nil for other outputs.
         package var images: [StillImage]?
+        /// Encodes of an output with `target_size`, in order; nil for other outputs.
+        package var encodes: [Encode]?
         /// Clips, layers and audio items on the time line of a composition; nil for other sources.
         package var timeline: [TimelineSection]?
         package var tracks: [Track] = []
@@ -79,6 +81,14 @@ package struct RunReport: Codable, Sendable {
         package var expectations: [ExpectationEntry] = []
         /// Warnings about the output, or about all outputs of the job.
         package var warnings: [String] = []
+    }
+
+    /// An encode of an output with `target_size`.
+    package struct Encode: Codable, Hashable, Sendable {
+        /// Bit rate of the video track, in bits per second.
+        package var rate: Int64
+        /// Size of the file in bytes.
+        package var size: Int64
     }
 
     package struct StillImage: Codable, Hashable, Sendable {
@@ -221,6 +231,8 @@ package struct RunReport: Codable, Sendable {
                 StillImage(requested: $0.requested.seconds, actual: $0.actual.seconds, file: $0.path)
             }
             job.images = task.output.kind.plan.stills.isEmpty ? nil : images
+            let encodes = result.sizeAttempts.map { Encode(rate: $0.bitRate, size: $0.size) }
+            job.encodes = encodes.isEmpty ? nil : encodes
             job.expectations = result.expectations.map(expected)
         } else if record.outcome.isSuccess, job.outcome != .declined {
             job.output = task.output.destination.flatMap { TemporaryFile.fingerprint(path: $0) }

@@ -114,6 +114,9 @@ enum ReplyValidator {
             ]
             guard numbers.allSatisfy(counts.contains) else { return false }
         }
+        guard findings.sizeAttempts.count <= SizeFit.maximumAttempts,
+            findings.sizeAttempts.allSatisfy({ $0.bitRate > 0 && (0...1 << 50).contains($0.size) })
+        else { return false }
         guard findings.imageTimes.allSatisfy({ (minTime...maxTime).contains($0) }),
             findings.parts.count <= 100_000,
             findings.rendition.map(isValid) ?? true,

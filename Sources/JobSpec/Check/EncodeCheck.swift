@@ -28,6 +28,7 @@ enum EncodeCheck {
         EncoderOptionCheck.checkChoice(spec.tune, "tune", of: codec.tuning.tunes, codec: codec, into: &sink)
         EncodeColorCheck.check(spec, encoder: encoder, into: &sink)
         RateControlCheck.checkPasses(spec, unknown: unknown, into: &sink)
+        RateControlCheck.checkTargetSize(spec, unknown: unknown, into: &sink)
         RateControlCheck.checkBFrames(spec, into: &sink)
         RateControlCheck.checkChunks(spec, into: &sink)
         if let interval = spec.keyframeInterval, !codec.gop.acceptsKeyframeInterval {

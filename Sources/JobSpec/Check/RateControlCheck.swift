@@ -112,24 +112,10 @@ enum RateControlCheck {
             sink.error(.codecSetting, "`passes: 2` is not supported by \(codec.label)", at: passes.range)
             return
         }
+        // The check of `target_size` reports the conditions of two passes.
+        if spec.targetSize != nil { return }
         if case .bitRate? = spec.rateControl?.value {
-            if support.countsFrames, spec.frameRate == nil, !unknown.contains("frame_rate") {
-                sink.error(
-                    .missingKey,
-                    "`passes: 2` of \(codec.label) requires `frame_rate`, because the encoder counts frames",
-                    at: passes.range)
-            }
-            if let preset = presetOfOnePass(spec) {
-                let others = (codec.tuning.presets ?? []).filter { !support.presetsOfOnePass.contains($0) }
-                sink.error(
-                    .conflictingKeys,
-                    "`passes: 2` can't be combined with the preset `\(preset.value)` of \(codec.label)",
-                    at: passes.range,
-                    notes: [Diagnostic.Note("the preset is here", at: preset.range)],
-                    help:
-                        "presets that support two passes: \(others.map { "`\($0)`" }.joined(separator: ", "))"
-                )
-            }
+            checkTwoPasses(support, of: spec, "passes: 2", at: passes.range, unknown: unknown, into: &sink)
         } else if !unknown.contains("bitrate") {
             let constant: String? =
                 switch spec.rateControl?.value {
@@ -157,6 +143,8 @@ enum RateControlCheck {
         let rate: (key: String, range: SourceRange)? =
             if case .bitRate? = spec.rateControl?.value {
                 spec.rateControl.map { ("bitrate", $0.range) }
+            } else if let target = spec.targetSize {
+                ("target_size", target.range)
             } else {
                 spec.maxBitRate.map { ("max_bitrate", $0.range) }
             }
@@ -166,6 +154,48 @@ enum RateControlCheck {
                 "`parallel` can't be combined with `\(rate.key)`: chunks are encoded with constant quality",
                 at: parallel.range, notes: [Diagnostic.Note("`\(rate.key)` is here", at: rate.range)])
         }
+    }
+
+    /// Checks `target_size` against the codec, and against settings that exclude two passes.
+    static func checkTargetSize(
+        _ spec: VideoEncodeSpec, unknown: Set<String>, into sink: inout DiagnosticSink
+    ) {
+        guard let target = spec.targetSize else { return }
+        let codec = spec.codec.value
+        guard codec.reachesSizes else {
+            sink.error(
+                .codecSetting, "`target_size` is not supported by \(codec.label)", at: target.range,
+                help: "`limit: { size }` of the job truncates the output at a size")
+            return
+        }
+        guard let support = codec.twoPasses else { return }
+        if let passes = spec.passes, passes.value == 1 {
+            sink.error(
+                .conflictingKeys, "`target_size` can't be combined with `passes: 1`; it takes two passes",
+                at: target.range, notes: [Diagnostic.Note("`passes` is here", at: passes.range)])
+        }
+        checkTwoPasses(support, of: spec, "target_size", at: target.range, unknown: unknown, into: &sink)
+    }
+
+    /// Checks the settings on which two passes depend, which `key` requires.
+    private static func checkTwoPasses(
+        _ support: EncoderModel.TwoPasses, of spec: VideoEncodeSpec, _ key: String, at range: SourceRange,
+        unknown: Set<String>, into sink: inout DiagnosticSink
+    ) {
+        let codec = spec.codec.value
+        if support.countsFrames, spec.frameRate == nil, !unknown.contains("frame_rate") {
+            sink.error(
+                .missingKey,
+                "`\(key)` of \(codec.label) requires `frame_rate`, because the encoder counts frames",
+                at: range)
+        }
+        guard let preset = presetOfOnePass(spec) else { return }
+        let others = (codec.tuning.presets ?? []).filter { !support.presetsOfOnePass.contains($0) }
+        sink.error(
+            .conflictingKeys,
+            "`\(key)` can't be combined with the preset `\(preset.value)` of \(codec.label)", at: range,
+            notes: [Diagnostic.Note("the preset is here", at: preset.range)],
+            help: "presets that support two passes: \(others.map { "`\($0)`" }.joined(separator: ", "))")
     }
 
     /// Returns the preset, set by key or as the encoder's option, if it supports only one pass; nil otherwise.

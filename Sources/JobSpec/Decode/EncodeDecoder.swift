@@ -127,6 +127,7 @@ struct EncodeDecoder {
         let frames = reader.value("frame_rate", of: fields, as: Rational.self)
         let aspect = reader.value("pixel_aspect_ratio", of: fields, as: Rational.self)
         spec.rateControl = rate
+        spec.targetSize = reader.value("target_size", of: fields, as: Int64.self)
         spec.maxBitRate = maximum
         spec.bufferSize = buffer
         spec.passes = reader.integer("passes", of: fields)
@@ -153,7 +154,8 @@ struct EncodeDecoder {
         let unknown = unknownKeys(
             fields,
             [
-                "size": size == nil, "fit": fit == nil, "bitrate": rate == nil, "buffer_size": buffer == nil,
+                "size": size == nil, "fit": fit == nil, "bitrate": rate == nil && spec.targetSize == nil,
+                "buffer_size": buffer == nil,
                 "max_bitrate": maximum == nil, "frame_rate": frames == nil,
             ])
         EncodeCheck.checkCombinations(

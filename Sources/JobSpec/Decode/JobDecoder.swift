@@ -55,6 +55,9 @@ struct JobDecoder {
         for written in job.outputs.flatMap({ $0.package?.renditions ?? [$0] }) {
             let output = written.destination == nil ? written.storedRendition : written
             ContainerCheck.check(output, into: &reader.sink)
+            TargetSizeCheck(
+                output: output, package: written.destination == nil ? fields["package"]?.keyRange : nil
+            ).check(into: &reader.sink)
             ImagesCheck.check(output, into: &reader.sink)
             if let size = output.media.sizeLimit, decoded.isComplete {
                 SizeLimitCheck(job: job, output: output).check(at: size.range, into: &reader.sink)

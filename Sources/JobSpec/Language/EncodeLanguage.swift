@@ -19,6 +19,10 @@ extension Language {
             KeyInfo("crf", .thousandths(0...63), "Constant quality (CRF); lower is better."),
             KeyInfo("qp", .integer(0...255), "Constant quantizer (QP)."),
             KeyInfo("bitrate", bitRate, "Average bit rate."),
+            KeyInfo(
+                "target_size", byteSize,
+                "Maximum size of the finished file with all its tracks. The bit rate of the video is computed from the duration, the other tracks and the container, and corrected by one or two further encodes. A file that would be larger fails the job; for one below 97 % of the size, the report states the reason. Encoders with two passes take two, SVT-AV1 takes one. Audio is copied, or encoded with a bit rate. A size that requires less than 0.002 bits per pixel and frame is an error, which states the smallest size."
+            ),
             KeyInfo("lossless", .boolean, "Encode without loss."),
             KeyInfo("max_bitrate", bitRate, "Maximum bit rate; requires `buffer_size`."),
             KeyInfo("buffer_size", bitRate, "Size of the rate-control buffer in bits."),
@@ -80,8 +84,10 @@ extension Language {
                 "options", options,
                 "The encoder's private options; see *Encoder options*."),
         ],
-        reservedKeys: ["target_size", "burn"],
-        alternatives: [.atMostOne(["crf", "qp", "bitrate", "lossless"]), .atLeastOne(["codec", "use"])],
+        reservedKeys: ["burn"],
+        alternatives: [
+            .atMostOne(["crf", "qp", "bitrate", "target_size", "lossless"]), .atLeastOne(["codec", "use"]),
+        ],
         shortForm: "use")
 
     static let crop = MappingType(

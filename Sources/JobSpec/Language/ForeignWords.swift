@@ -21,7 +21,7 @@ enum ForeignWords {
         "ac": "channels",
         "vf": "filters", "af": "filters", "filter": "filters", "filter_complex": "filters",
         "maxrate": "max_bitrate", "bufsize": "buffer_size", "pass": "passes", "q": "crf", "q:v": "crf",
-        "cq": "crf",
+        "cq": "crf", "filesize": "target_size", "file_size": "target_size", "max_size": "target_size",
         "rotate": "orientation", "transpose": "orientation", "sar": "pixel_aspect_ratio", "volume": "gain",
         "artwork": "cover", "poster": "cover", "album_art": "cover", "loudnorm": "normalize",
         "sample_fmt": "sample_format",

@@ -42,6 +42,8 @@ package struct VideoEncodeSpec: Sendable {
     /// Location of `encoder`; nil if the job doesn't set it.
     package var encoderRange: SourceRange?
     package var rateControl: Located<RateSetting>?
+    /// Size of the finished file in bytes, from which the planner computes the bit rate.
+    package var targetSize: Located<Int64>?
     /// Maximum bit rate, in bits per second.
     package var maxBitRate: Located<Int64>?
     /// Size of the rate-control buffer (VBV), in bits.
@@ -76,6 +78,13 @@ package struct VideoEncodeSpec: Sendable {
     package var checks: [SettingsCheck] = []
     /// Location in the job file.
     package var range: SourceRange
+}
+
+extension VideoEncodeSpec {
+    /// Whether the encoding takes two passes: with `passes: 2`, and for a `target_size` if the encoder supports them.
+    package var hasTwoPasses: Bool {
+        passes?.value == 2 || targetSize != nil && codec.value.twoPasses != nil
+    }
 }
 
 /// The maximum distance between keyframes.

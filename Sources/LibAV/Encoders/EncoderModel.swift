@@ -143,6 +143,10 @@ package struct EncoderModel: Sendable {
         package var defaultQP: Int?
         /// Whether `bitrate` is supported.
         package var acceptsBitRate = true
+        /// Maximum of `target_size`'s bit rate, in bits per second; nil for the bits of uncompressed frames.
+        package var maximumBitRate: Int64?
+        /// Whether the average bit rate is followed in one pass, so that corrections of it reach a file size.
+        package var isFollowed = false
         /// Whether `max_bitrate` is supported.
         package var acceptsMaxBitRate = false
         /// Default bit rate for a number of channels, in bits per second; nil for the encoder's own default.
@@ -354,6 +358,8 @@ extension EncoderModel {
     package var canBeLossless: Bool { if case .never = rate.lossless { false } else { true } }
     /// Whether encoding is always lossless.
     package var isLossless: Bool { if case .always = rate.lossless { true } else { false } }
+    /// Whether `target_size` is supported.
+    package var reachesSizes: Bool { twoPasses != nil || rate.isFollowed }
     /// Whether the statistics of a first pass are stored in a file.
     package var keepsStatisticsInFile: Bool {
         switch twoPasses?.statistics {

@@ -148,6 +148,8 @@ public final class AssetWriter: @unchecked Sendable {
     public var error: (any Error)? { state.withLock { $0.error } }
     /// Number of packets written so far, by input.
     package var writtenPackets: [Int] { state.withLock { $0.inputs.map(\.packets) } }
+    /// Size of the packets written so far in bytes, by input; 0 with a size limit.
+    package var bytesOfInputs: [Int64] { state.withLock { $0.inputs.map(\.writtenBytes) } }
     /// Time on the output's time line at which the size limit was reached; later samples are discarded. Nil
     /// otherwise.
     public var stop: MediaTime? { state.withLock { $0.stop } }
@@ -354,7 +356,10 @@ public final class AssetWriter: @unchecked Sendable {
                 let packet = waiting.packet
                 state.inputs[found].bytes -= packet.size
                 if let pace = state.pace { pace.value.remove(pace.first + found, bytes: packet.size) }
-                if fileLengthLimit == nil, !packet.isHeader { state.inputs[found].packets += 1 }
+                if fileLengthLimit == nil, !packet.isHeader {
+                    state.inputs[found].packets += 1
+                    state.inputs[found].writtenBytes += Int64(packet.size)
+                }
                 next = consume packet
             }
             guard let packet = next.take() else { break }

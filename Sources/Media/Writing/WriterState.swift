@@ -19,6 +19,8 @@ struct WriterState: @unchecked Sendable {
         var isFinished = false
         /// Number of packets written, without codec headers.
         var packets = 0
+        /// Size of these packets in bytes.
+        var writtenBytes: Int64 = 0
         var request: (queue: DispatchQueue, block: @Sendable () -> Void)?
         /// Whether the callback returned because the input wasn't ready, and must be called again.
         var isAsleep = false

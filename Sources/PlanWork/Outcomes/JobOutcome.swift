@@ -96,6 +96,8 @@ public struct OutputResult: Sendable {
     public var expectations: [ExpectationResult] = []
     /// Loudness of the tracks with `normalize`, before and after.
     public var loudness: [Normalization] = []
+    /// Bit rates that were tried for `target_size` with the sizes that they reached, in order; empty without one.
+    public var sizeAttempts: [SizeAttempt] = []
     /// Preview for the report; nil if the report shows none.
     package var preview: JobPreview?
 
@@ -105,7 +107,8 @@ public struct OutputResult: Sendable {
     package init(
         id: String?, destination: String?, size: Int64, output: String, duration: MediaTime,
         tracks: [TrackReport], warnings: [String], expectations: [ExpectationResult] = [],
-        loudness: [Normalization] = [], preview: JobPreview? = nil, images: [Image] = []
+        loudness: [Normalization] = [], sizeAttempts: [SizeAttempt] = [], preview: JobPreview? = nil,
+        images: [Image] = []
     ) {
         self.id = id
         self.destination = destination
@@ -116,6 +119,7 @@ public struct OutputResult: Sendable {
         self.warnings = warnings
         self.expectations = expectations
         self.loudness = loudness
+        self.sizeAttempts = sizeAttempts
         self.preview = preview
         self.images = images
     }
@@ -133,6 +137,19 @@ public struct OutputResult: Sendable {
             self.requested = requested
             self.actual = actual
             self.path = path
+        }
+    }
+
+    /// An encode of an output with `target_size`.
+    public struct SizeAttempt: Hashable, Codable, Sendable {
+        /// Bit rate of the video track, in bits per second.
+        public var bitRate: Int64
+        /// Size of the file in bytes.
+        public var size: Int64
+
+        package init(bitRate: Int64, size: Int64) {
+            self.bitRate = bitRate
+            self.size = size
         }
     }
 

@@ -21,6 +21,7 @@ package struct JobWarnings {
                 "ends at \(stop) s of \(plan.expectedDuration) s, because of the `limit` of \(PlanText.bytes(limit))"
             )
         }
+        if let line = sizeWarning { lines.append(line) }
         lines += plan.tracks.compactMap(\.deviation)
         let tracks = zip(plan.tracks, findings.tracks)
         for what in [
@@ -45,6 +46,29 @@ package struct JobWarnings {
             + tracks.compactMap { track, report in
                 damageWarning(track, report).map { prefixed($0, of: track) }
             }
+    }
+
+    /// The warning about a file that is smaller than its target size by more than 3 %.
+    private var sizeWarning: String? {
+        guard let (target, track) = plan.targetSize, let last = findings.sizeAttempts.last,
+            case .encode(let encoding) = plan.tracks[track].action
+        else { return nil }
+        var fit = SizeFit(target)
+        for attempt in findings.sizeAttempts {
+            fit.add(SizeFit.Attempt(bitRate: attempt.bitRate, size: attempt.size, video: attempt.size))
+        }
+        guard fit.isUnder else { return nil }
+        let reached =
+            "the file has \(PlanText.bytes(last.size)), \(last.size * 100 / max(1, target.bytes)) % of `target_size`"
+        if fit.isSaturated {
+            return
+                "\(reached): a higher bit rate makes it no larger, since \(encoding.encoder.encoder) has reached its best quality (\(fit.text))"
+        }
+        if last.bitRate >= target.maximumRate {
+            return
+                "\(reached): the maximum bit rate of \(target.maximumRate / 1000) kb/s is reached (\(fit.text))"
+        }
+        return "\(reached) after \(counted(fit.attempts.count, "encode")) (\(fit.text))"
     }
 
     /// Returns a warning if `normalize` didn't reach its target; nil if it did.

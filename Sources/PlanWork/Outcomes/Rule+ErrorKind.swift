@@ -13,8 +13,8 @@ extension Rule {
             .invalidJobFile
         case .noMatch: .notFound
         case .networkNotAllowed: .networkNotAllowed
-        case .invalidValue, .filterChain, .codecSetting, .codecLimit, .encoderOption, .containerSetting,
-            .invalidRange, .variableRate, .destinationIsSource:
+        case .invalidValue, .filterChain, .codecSetting, .codecLimit, .targetSize, .encoderOption,
+            .containerSetting, .invalidRange, .variableRate, .destinationIsSource:
             .invalidSettings
         case .notSupported, .unknownCodec, .unknownEncoder, .unknownContainer, .containerCodec, .cannotDecode:
             .unsupportedFormat

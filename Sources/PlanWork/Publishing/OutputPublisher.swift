@@ -177,7 +177,7 @@ package struct OutputPublisher {
             duration: (findings.flatMap(\.tracks).map(\.end) + reused.compactMap(\.end)).max() ?? .zero,
             tracks: findings.flatMap(\.tracks),
             warnings: lines, expectations: findings.flatMap(\.expectations),
-            loudness: findings.flatMap(\.loudness),
+            loudness: findings.flatMap(\.loudness), sizeAttempts: findings.flatMap(\.sizeAttempts),
             preview: findings.lazy.compactMap(\.preview).first,
             images: zip(output.kind.plan.stills, findings.flatMap(\.imageTimes)).map { image, actual in
                 // Both times are relative to time zero of the source. Without ranges, output times equal source times.

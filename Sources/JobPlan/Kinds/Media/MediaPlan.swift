@@ -68,7 +68,8 @@ extension MediaPlan: KindPlan {
             cores: Double(min(16, max(1, area / 230_400))),
             // Memory of the frames in the decoder, the queue and the lookahead, at up to three bytes a pixel.
             memory: (area * 80 + sourceArea * 24) * 2,
-            work: duration * rate * Double(area + sourceArea / 4) / 20e6 * (encoding.hasTwoPasses ? 1.6 : 1))
+            work: duration * rate * Double(area + sourceArea / 4) / 20e6
+                * ((encoding.hasTwoPasses ? 1.6 : 1) + (encoding.targetSize == nil ? 0 : 1)))
     }
 
     package var changeDescriptions: [PlanPart] {

@@ -52,6 +52,8 @@ package struct TrackPlan: Codable, Hashable, Sendable {
         /// Maximum number of chunks that are encoded at a time; nil for the number of processors. The result doesn't depend
         /// on it.
         @Annotation package var maxChunks: Int? = nil
+        /// Size of the finished file that this track's bit rate is corrected for; nil without one.
+        package var targetSize: TargetSize?
         /// Settings with their origins, for the user.
         @Annotation package var settings: [Setting]
         /// Keys of the encoder's color that the job sets: `primaries`, `transfer`, `matrix`, `range`. If one of them

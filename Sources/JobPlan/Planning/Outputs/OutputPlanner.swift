@@ -123,7 +123,8 @@ struct OutputPlanner {
                     isReplaced: output.media.metadata.cover != nil
                 ).decide()) ?? []
         setThreads(of: &tracks)
-        let size = SizeEstimate.bytes(of: tracks)?.adding(upToLimit: cover?.image.size ?? 0)
+        let fitted = fitSize(of: &tracks, metadata)
+        let size = fitted ?? SizeEstimate.bytes(of: tracks)?.adding(upToLimit: cover?.image.size ?? 0)
         if description.missingBytes > 0 {
             reasons.note("the source is truncated: \(description.missingBytes) bytes are missing")
         }
@@ -144,6 +145,21 @@ struct OutputPlanner {
             ledger: LedgerCollector.ledger(reasons.ledger, of: description), expectedDuration: duration,
             expectedSize: size.map { min($0, output.media.sizeLimit?.value ?? $0) },
             notes: reasons.notes + PlaybackNotes.of(tracks))
+    }
+
+    /// Sets the bit rate of a track with `target_size`. Returns the predicted size of the output; nil without such a track.
+    private mutating func fitSize(of tracks: inout [TrackPlan], _ metadata: [MetadataEntry]) -> Int64? {
+        let tags = (metadata + tracks.flatMap(\.metadata)).reduce(0) {
+            $0 + $1.key.utf8.count + $1.value.utf8.count + 64
+        }
+        let planner = TargetSizePlanner(
+            tracks: tracks, container: container.value, source: source,
+            fixedBytes: Int64(tags).adding(upToLimit: cover?.image.size ?? 0),
+            fragmentInterval: output.media.fragmentInterval?.value, prober: prober,
+            sourceLocation: job.asset.range)
+        guard let fitted = reasons.take(planner.decide()) else { return nil }
+        tracks = fitted.tracks
+        return fitted.size
     }
 
     private func setThreads(of tracks: inout [TrackPlan]) {

@@ -10,6 +10,8 @@ internal import Media
 /// begins with a keyframe, and at most 250.
 struct ChunkPlanner {
     let configuration: EncoderConfiguration
+    /// Whether the bit rate will follow from a size of the file.
+    var hasTargetSize = false
     /// Expected number of frames; nil if it is unknown.
     let frameCount: Int64?
 
@@ -44,7 +46,7 @@ struct ChunkPlanner {
         if configuration.model?.operation.chunkSettings == nil {
             return "\(configuration.encoder) doesn't support chunks"
         }
-        if configuration.bitRate ?? 0 > 0 || configuration.maxBitRate != nil {
+        if hasTargetSize || configuration.bitRate ?? 0 > 0 || configuration.maxBitRate != nil {
             return "a bit rate applies to the whole track"
         }
         let minimum = Int64(Self.minimumCount * length)

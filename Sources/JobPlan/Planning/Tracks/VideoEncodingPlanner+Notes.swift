@@ -7,7 +7,11 @@ internal import Media
 extension VideoEncodingPlanner {
     mutating func describeFrames(_ size: PixelSize, aspect: Rational?) {
         if let tune = spec.tune { settings.note("tune", tune.value, at: tune.range) }
-        if let passes = spec.passes { settings.note("passes", "\(passes.value)", at: passes.range) }
+        if let passes = spec.passes {
+            settings.note("passes", "\(passes.value)", at: passes.range)
+        } else if spec.hasTwoPasses {
+            settings.note("passes", "2", .default)
+        }
         if let frames = spec.bFrames { settings.note("b_frames", "\(frames.value)", at: frames.range) }
         if let fit = spec.fit {
             settings.note("fit", fit.value.rawValue, at: fit.range)

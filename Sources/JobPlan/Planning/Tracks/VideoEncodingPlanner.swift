@@ -89,7 +89,9 @@ struct VideoEncodingPlanner {
             settings.note(option.name.value, option.value.value, at: option.name.range)
         }
         let chunks = spec.parallel.map { parallel in
-            ChunkPlanner(configuration: configuration, frameCount: frameCount).decide(parallel.value)
+            ChunkPlanner(
+                configuration: configuration, hasTargetSize: spec.targetSize != nil, frameCount: frameCount
+            ).decide(parallel.value)
         }
         configuration.chunk = chunks?.length
         if let chunks { settings.note("parallel", chunks.description, at: spec.parallel?.range) }
@@ -113,8 +115,9 @@ struct VideoEncodingPlanner {
         video.frameRate = spec.frameRate?.value
         return TrackPlan.Encoding(
             codec: codec.name, encoder: configuration, video: video, audio: nil, loudness: nil,
-            hasTwoPasses: spec.passes?.value == 2, maxChunks: chunks?.maximum, settings: settings,
-            requestedColor: requestedColor)
+            hasTwoPasses: spec.hasTwoPasses, maxChunks: chunks?.maximum,
+            targetSize: spec.targetSize.map { TargetSize(bytes: $0.value, location: $0.range) },
+            settings: settings, requestedColor: requestedColor)
     }
 
     private var requestedColor: [String] {
@@ -129,7 +132,7 @@ struct VideoEncodingPlanner {
     private var timeBase: Rational {
         if let rate = spec.frameRate?.value {
             // The last frame ends at the end of the range, unless the encoder counts whole frames.
-            let countsFrames = spec.codec.value.twoPasses?.countsFrames == true && spec.passes?.value == 2
+            let countsFrames = spec.codec.value.twoPasses?.countsFrames == true && spec.hasTwoPasses
             guard !ranges.isEmpty, !countsFrames else { return rate.inverted }
             return AssetReader.videoTick(timeBase: rate.inverted, timeZero: .zero, ranges: ranges)
         }
@@ -326,6 +329,26 @@ struct VideoEncodingPlanner {
     }
 
     private mutating func rate(into configuration: inout EncoderConfiguration) {
+        if let target = spec.targetSize {
+            // `TargetSizePlanner` computes the rate when all tracks are known.
+            configuration.bitRate = 0
+            settings.note("target_size", "\(target.value)", at: target.range)
+            settings.note("bitrate", "0", .default)
+        } else {
+            constantRate(into: &configuration)
+        }
+        if let maximum = spec.maxBitRate {
+            configuration.maxBitRate = maximum.value
+            settings.note("max_bitrate", "\(maximum.value)", at: maximum.range)
+        }
+        if let buffer = spec.bufferSize {
+            configuration.bufferSize = buffer.value
+            settings.note("buffer_size", "\(buffer.value)", at: buffer.range)
+        }
+    }
+
+    /// Sets the rate control that the job or the codec's default determines.
+    private mutating func constantRate(into configuration: inout EncoderConfiguration) {
         let codec = spec.codec.value
         let range = spec.rateControl?.range
         let stillQuality = codec.stillQuality?.defaultValue
@@ -342,14 +365,6 @@ struct VideoEncodingPlanner {
             } else {
                 settings.note("rate control", codec.rate.defaultRate, .default)
             }
-        }
-        if let maximum = spec.maxBitRate {
-            configuration.maxBitRate = maximum.value
-            settings.note("max_bitrate", "\(maximum.value)", at: maximum.range)
-        }
-        if let buffer = spec.bufferSize {
-            configuration.bufferSize = buffer.value
-            settings.note("buffer_size", "\(buffer.value)", at: buffer.range)
         }
     }
 }

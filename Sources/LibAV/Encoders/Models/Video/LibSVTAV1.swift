@@ -8,6 +8,9 @@ extension EncoderModel {
             maximum: 63, defaultValue: 35, stepsPerHalf: 9, isWhole: true)
         model.rate.qpRange = 0...63
         model.rate.defaultRate = "crf 35"
+        // FFmpeg's wrapper has no two passes; SVT-AV1 1.4 rejects higher rates.
+        model.rate.isFollowed = true
+        model.rate.maximumBitRate = 100_000_000
         model.estimate.bitsPerPixel = 0.04
         model.tuning.presets = (0...13).map(String.init)
         model.tuning.speeds = (.option("preset"), ["12", "10", "8", "5"])

@@ -1,0 +1,54 @@
+package import Diagnostics
+
+/// The size of a finished file that the bit rate of one of its tracks determines.
+package struct TargetSize: Codable, Hashable, Sendable {
+    /// Maximum size in bytes.
+    package var bytes: Int64
+    /// Maximum bit rate of the track, in bits per second.
+    package var maximumRate: Int64 = 0
+    /// Location of `target_size` in the job file.
+    package var location: SourceRange
+
+    package init(bytes: Int64, maximumRate: Int64 = 0, location: SourceRange) {
+        self.bytes = bytes
+        self.maximumRate = maximumRate
+        self.location = location
+    }
+
+    /// Minimum size in bytes that is accepted without a warning.
+    package var minimumBytes: Int64 { bytes - bytes / 100 * 3 - bytes % 100 * 3 / 100 }
+
+    /// Size in bytes at which bit rates are aimed: the middle between minimum and maximum.
+    package var aim: Int64 { minimumBytes + (bytes - minimumBytes) / 2 }
+
+    /// Size in bytes at which the last correction is aimed, since a file that is larger than the target size can't be
+    /// used.
+    package var safeAim: Int64 { minimumBytes + (bytes - minimumBytes) / 4 }
+}
+
+extension OutputPlan {
+    /// Size that the finished file must meet, with the index of the track whose bit rate determines it; nil without one.
+    package var targetSize: (size: TargetSize, track: Int)? {
+        for (index, track) in tracks.enumerated() {
+            if case .encode(let encoding) = track.action, let size = encoding.targetSize {
+                return (size, index)
+            }
+        }
+        return nil
+    }
+}
+
+extension JobPlan {
+    /// Returns the plan with other bit rates of the tracks with a target size, by output index.
+    package func with(bitRates: [Int: Int64]) -> JobPlan {
+        var plan = self
+        for (output, rate) in bitRates {
+            guard let (_, track) = outputs[output].targetSize,
+                case .encode(var encoding) = outputs[output].tracks[track].action
+            else { continue }
+            encoding.take(bitRate: rate)
+            plan.outputs[output].tracks[track].action = .encode(encoding)
+        }
+        return plan
+    }
+}
