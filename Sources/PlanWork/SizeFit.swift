@@ -13,8 +13,8 @@ package struct SizeFit: Sendable {
         var video: Int64
     }
 
-    /// Maximum number of encodes: the first one and two corrections.
-    package static let maximumAttempts = 3
+    /// Maximum number of encodes: the first one, two corrections, and a repetition of an earlier one that was small enough.
+    package static let maximumAttempts = 4
 
     let target: TargetSize
     private(set) var attempts: [Attempt] = []
@@ -35,14 +35,17 @@ package struct SizeFit: Sendable {
             return nil
         }
         if isUnder, isSaturated || last.bitRate >= target.maximumRate { return nil }
-        // A second correction could exceed the size, which fails the job, for a few percent.
-        if attempts.count > 1, isUnder, last.size >= target.bytes / 10 * 9 { return nil }
+        if attempts.count == Self.maximumAttempts - 1 {
+            return isOver
+                ? attempts.filter { $0.size <= target.bytes }.max { $0.size < $1.size }?.bitRate : nil
+        }
         // The size of everything but the video is taken as constant.
         let wanted = (attempts.count > 1 ? target.safeAim : target.aim) - (last.size - last.video)
         guard wanted > 0, last.video > 0 else { return nil }
         let ratio = Double(wanted) / Double(last.video)
         let rate = Double(last.bitRate) * pow(ratio, 1 / (exponent ?? 1))
-        let bounded = Int64(max(1000, min(rate, Double(target.maximumRate))))
+        guard rate >= Double(target.minimumRate) else { return nil }
+        let bounded = Int64(min(rate, Double(target.maximumRate)))
         return bounded == last.bitRate ? nil : bounded
     }
 
@@ -54,9 +57,15 @@ package struct SizeFit: Sendable {
         return Double(last) > 1.25 * Double(before) && growth < 0.1
     }
 
-    /// Exponent of the rate in the size of the video, bounded for corrections; nil if it isn't known. A rate is reduced at
-    /// least in proportion.
-    private var exponent: Double? { growth.map { max(0.3, min(isOver ? 1 : 3, $0)) } }
+    /// Exponent of the rate in the size of the video, bounded for corrections; nil if it isn't known. Unless one of the last
+    /// two files was larger than the size and the other one smaller, a rate is reduced at least in proportion, and raised at
+    /// most in proportion.
+    private var exponent: Double? {
+        guard let growth else { return nil }
+        let larger = attempts.suffix(2).filter { $0.size > target.bytes }
+        if larger.count == 1 { return max(0.3, min(5, growth)) }
+        return isOver ? max(0.3, min(1, growth)) : max(1, min(3, growth))
+    }
 
     /// Exponent of the rate in the size of the video, measured by the last two encodes; nil if they don't determine it.
     private var growth: Double? {

@@ -21,7 +21,7 @@ extension Language {
             KeyInfo("bitrate", bitRate, "Average bit rate."),
             KeyInfo(
                 "target_size", byteSize,
-                "Maximum size of the finished file with all its tracks. The bit rate of the video is computed from the duration, the other tracks and the container, and corrected by one or two further encodes. A file that would be larger fails the job; for one below 97 % of the size, the report states the reason. Encoders with two passes take two, SVT-AV1 takes one. Audio is copied, or encoded with a bit rate. A size that requires less than 0.002 bits per pixel and frame is an error, which states the smallest size."
+                "Maximum size of the finished file with all its tracks. The bit rate of the video is computed from the duration, the other tracks and the container, and corrected by further encodes, three at most. A file that would be larger fails the job; for one below 97 % of the size, the report states the reason. Encoders with two passes take two, SVT-AV1 takes one. Audio is copied, or encoded with a bit rate. A size that requires less than 0.002 bits per pixel and frame is an error, which states the smallest size."
             ),
             KeyInfo("lossless", .boolean, "Encode without loss."),
             KeyInfo("max_bitrate", bitRate, "Maximum bit rate; requires `buffer_size`."),

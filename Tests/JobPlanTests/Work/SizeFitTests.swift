@@ -9,7 +9,8 @@ import Testing
     /// A target of 1 MB, which accepts 970 kB and more.
     private func fit(_ attempts: (rate: Int64, size: Int64)..., maximum: Int64 = 1_000_000_000) -> SizeFit {
         let location = SourceRange(file: "jobs.yaml", line: 1, column: 1, endLine: 1, endColumn: 2)
-        var fit = SizeFit(TargetSize(bytes: 1_000_000, maximumRate: maximum, location: location))
+        var fit = SizeFit(
+            TargetSize(bytes: 1_000_000, minimumRate: 50_000, maximumRate: maximum, location: location))
         for attempt in attempts {
             fit.add(SizeFit.Attempt(bitRate: attempt.rate, size: attempt.size, video: attempt.size - 100_000))
         }
@@ -32,20 +33,26 @@ import Testing
     }
 
     @Test func theSecondCorrectionFollowsTheMeasuredExponent() throws {
-        // Twice the rate increased the video by the square root of two.
-        let video = Int64(500_000 * 1.41421356)
-        let next = try #require(fit((100_000, 600_000), (200_000, 100_000 + video)).nextRate)
-        // The last correction is aimed at 977.5 kB.
-        let expected = 200_000 * (877_500 / Double(video)) * (877_500 / Double(video))
+        // Twice the rate increased 700 kB of video by the square root of two. The last correction is aimed at 977.5 kB.
+        let video = 989_949.0
+        let next = try #require(fit((100_000, 800_000), (200_000, 1_089_949)).nextRate)
+        let expected = 200_000 * (877_500 / video) * (877_500 / video)
         #expect(abs(Double(next) - expected) < 200, "\(next) instead of \(expected)")
+        // A rate is raised at most in proportion.
+        let raised = try #require(fit((100_000, 600_000), (200_000, 807_107)).nextRate)
+        #expect(abs(Double(raised) - 200_000 * 877_500 / 707_107) < 200, "\(raised)")
     }
 
     @Test func corrections() {
-        // Three encodes at most.
+        // An encode that was small enough is repeated.
+        let repeated = fit((100_000, 800_000), (130_000, 1_100_000), (120_000, 1_020_000))
+        #expect(repeated.nextRate == 100_000)
+        #expect(
+            fit((100_000, 800_000), (130_000, 1_100_000), (120_000, 1_020_000), (100_000, 800_000)).nextRate
+                == nil)
+        // Other files that are too large aren't encoded a fourth time.
         let last = fit((100_000, 1_200_000), (80_000, 1_100_000), (60_000, 1_050_000))
         #expect(last.nextRate == nil && last.isOver)
-        // The second correction could exceed the size for a few percent.
-        #expect(fit((100_000, 600_000), (180_000, 960_000)).nextRate == nil)
         #expect(fit((100_000, 900_000), (120_000, 1_020_000)).nextRate != nil)
         // A higher rate has no effect.
         let simple = fit((100_000, 300_000), (400_000, 301_000))
@@ -54,6 +61,8 @@ import Testing
         let bounded = fit((100_000, 300_000), maximum: 100_000)
         #expect(bounded.nextRate == nil && !bounded.isSaturated)
         #expect(fit((100_000, 300_000), maximum: 150_000).nextRate == 150_000)
+        // The rate would be less than the minimum.
+        #expect(fit((100_000, 2_000_000)).nextRate == nil && fit((100_000, 1_700_000)).nextRate != nil)
         // The other data alone exceed the size.
         var other = fit()
         other.add(SizeFit.Attempt(bitRate: 100_000, size: 1_300_000, video: 200_000))

@@ -4,13 +4,18 @@ package import Diagnostics
 package struct TargetSize: Codable, Hashable, Sendable {
     /// Maximum size in bytes.
     package var bytes: Int64
+    /// Minimum bit rate of the track, in bits per second.
+    package var minimumRate: Int64 = 0
     /// Maximum bit rate of the track, in bits per second.
     package var maximumRate: Int64 = 0
     /// Location of `target_size` in the job file.
     package var location: SourceRange
 
-    package init(bytes: Int64, maximumRate: Int64 = 0, location: SourceRange) {
+    package init(
+        bytes: Int64, minimumRate: Int64 = 0, maximumRate: Int64 = 0, location: SourceRange
+    ) {
         self.bytes = bytes
+        self.minimumRate = minimumRate
         self.maximumRate = maximumRate
         self.location = location
     }

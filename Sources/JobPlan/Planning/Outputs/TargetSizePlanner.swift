@@ -86,6 +86,7 @@ struct TargetSizePlanner {
         }
         let chosen = Int64(min(best, highest))
         encoding.take(bitRate: chosen)
+        encoding.targetSize?.minimumRate = Int64(lowest)
         encoding.targetSize?.maximumRate = Int64(highest)
         note(chosen, target, others: others.reduce(0) { $0 + $1.bytes }, whole: bytes(at: Double(chosen)))
         if best > highest {
