@@ -7,6 +7,7 @@ from compositions import compositions
 from cuts import cuts
 from encodes import chunks, dense, encodes, ladder, memory, remux
 from language import language
+from packages import packages
 from stills import posters, stills
 from timing import sh, work
 
@@ -22,7 +23,8 @@ else:
 print("source:", "real footage" if os.path.exists(real) else "generated")
 
 parts = {"encodes": encodes, "dense": dense, "chunks": chunks, "remux": remux, "ladder": ladder, "stills": stills, "posters": posters,
-         "compositions": compositions, "cuts": lambda: cuts(media), "batches": batches, "memory": memory, "language": language}
+         "compositions": compositions, "cuts": lambda: cuts(media), "batches": batches, "memory": memory, "language": language,
+         "packages": packages}
 try:
     for name in sys.argv[3:] or parts:
         parts[name]()

@@ -30,6 +30,19 @@ package enum RegularFile {
         return try size(of: descriptor)
     }
 
+    /// Returns the identity of a file. `open` opens it with the flags that it receives.
+    package static func identity(open: (_ flags: Int32) -> Int32) throws(ReadingError) -> FileIdentity {
+        let descriptor = open(flags)
+        guard descriptor >= 0 else { throw .system(errno: errno) }
+        defer { close(descriptor) }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0 else { throw .system(errno: errno) }
+        guard status.st_mode & S_IFMT == S_IFREG else { throw .notRegular }
+        return FileIdentity(
+            device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
+            modified: Int64(status.st_mtim.tv_sec), modifiedNanoseconds: Int64(status.st_mtim.tv_nsec))
+    }
+
     private static let flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
 
     /// Returns the bytes of an open file from the descriptor's position. A file that grows while it is read is cut off at its

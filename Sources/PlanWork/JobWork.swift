@@ -52,6 +52,11 @@ package actor JobWork {
     /// Creates the work. Sources and unfinished outputs are opened in `environment`.
     package init(_ order: WorkOrder, in environment: MediaEnvironment) {
         self.order = order
+        var environment = environment
+        for input in order.plan.inputs {
+            guard let package = input.package, case .file(let path, _) = input.source else { continue }
+            environment.sources.packages.add(package, at: path)
+        }
         self.environment = environment
         graph = order.plan.workGraph(onlyEvaluates: order.onlyEvaluates)
         longTaskCount = max(1, graph.nodes.count(where: \.task.isLong))

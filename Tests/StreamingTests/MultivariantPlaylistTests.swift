@@ -50,6 +50,31 @@ import Testing
         #expect(Set(media.map { value("CHANNELS", $0) }) == ["2", "6"])
     }
 
+    /// Named groups have exactly their members, in any format.
+    @Test func namedGroupsHaveTheirMembers() throws {
+        let renditions = [
+            hd, sd, Fixtures.audio("en", language: "eng"),
+            Fixtures.audio("fr", language: "fra", isDefault: true),
+            Fixtures.audio("en6", language: "eng", codec: "ec-3", layout: "5.1(side)"),
+        ]
+        let variants = [
+            ("hd", "stereo", "en"), ("hd", "stereo", "fr"), ("hd", "surround", "en6"),
+            ("hd", "surround", "fr"), ("sd", "stereo", "en"), ("sd", "stereo", "fr"),
+        ].map { StreamingVariant(video: $0, audio: $2, audioGroup: $1) }
+        let media = try lines(renditions, variants: variants, "#EXT-X-MEDIA")
+        #expect(
+            members(media).sorted() == [
+                "stereo English en", "stereo French fr", "surround English en6", "surround French fr",
+            ])
+        #expect(
+            media.filter { value("DEFAULT", $0) == "YES" }.map { value("NAME", $0) } == ["French", "French"])
+        let streams = try lines(renditions, variants: variants, "#EXT-X-STREAM-INF")
+        #expect(
+            Set(streams.map { "\(value("RESOLUTION", $0)) \(value("AUDIO", $0))" }) == [
+                "1280x720 stereo", "1280x720 surround", "640x360 stereo",
+            ])
+    }
+
     @Test func qualitiesHaveGroupsOfTheirOwn() throws {
         let renditions = [
             hd, sd, Fixtures.audio("high", language: "eng", rate: 256_000),

@@ -98,7 +98,10 @@ package struct ReportDestinations: Sendable {
         if let junit { put(JUnitRenderer.render(report), to: junit) }
         for path in reports {
             if path.hasSuffix(".html") {
-                put(HTMLRenderer.render(report, previews: previews), to: path)
+                let folder = path.lastSlash.map { String(path[..<$0]) } ?? "."
+                put(
+                    HTMLRenderer.render(
+                        report, previews: previews, in: RealPath.of(folder.isEmpty ? "/" : folder)), to: path)
             } else {
                 put(String(decoding: try report.json(), as: UTF8.self) + "\n", to: path)
             }

@@ -1,6 +1,7 @@
 package import Diagnostics
 internal import ExactStrings
 package import JobSpec
+package import LibAV
 package import Media
 package import FileSystem
 
@@ -51,6 +52,8 @@ package struct InputPlan: Codable, Hashable, Sendable {
     }
 
     package var source: Source
+    /// The package whose manifest is the source; nil for other sources.
+    package var package: SegmentedPackage?
     /// Outputs of other jobs of the batch that the composition reads. Their files don't exist yet, or were
     /// created by earlier runs.
     package var awaited: [JobOutput] = []
@@ -76,7 +79,7 @@ extension InputPlan {
     /// Returns what the value at a path in the encoded form belongs to.
     static func subject(of path: ArraySlice<String>) -> RecipeName.Subject {
         switch path.first.flatMap(CodingKeys.init(stringValue:)) {
-        case .source, .sourceDescription: .source
+        case .source, .package, .sourceDescription: .source
         case .range, .joinedRanges: .range
         case .awaited, .timing, .requestedRange, .damagePolicy, .rangeLocation, .cut, nil: .other
         }
@@ -85,7 +88,8 @@ extension InputPlan {
     /// Creates the input of a job whose extent is planned.
     init(job: JobSpec, _ input: ResolvedInput, _ extent: PlannedExtent) {
         self.init(
-            source: input.source, awaited: input.composed?.awaited ?? [], timing: job.asset.timing,
+            source: input.source, package: input.package, awaited: input.composed?.awaited ?? [],
+            timing: job.asset.timing,
             sourceDescription: input.description, range: extent.range,
             joinedRanges: extent.joined, requestedRange: extent.requested,
             damagePolicy: job.onDamage?.value ?? .fail, rangeLocation: job.rangeLocation,

@@ -51,6 +51,10 @@ extension JobPlan {
             && Set(outputs.map(\.id)).count == outputs.count && outputs.allSatisfy(\.isValid)
             && (outputs.count == 1 || outputs.allSatisfy(\.isPublished))
             && imageSequences.allSatisfy(\.sequence.isValid)
+            && inputs.allSatisfy { input in
+                guard let package = input.package else { return true }
+                return if case .file = input.source { package.isValid } else { false }
+            }
             && compositions.allSatisfy {
                 $0.isValid && $0.sources.count == $1.count && $0.fontFiles.allSatisfy(FontFinder.holds)
             }
@@ -98,6 +102,7 @@ extension JobPlan {
     /// Files that a worker requests on demand, because their number may exceed the limit of open files.
     package var requestedFiles: [RequestedFiles] {
         imageSequences.map { .images($0.sequence.files) }
+            + inputs.compactMap { $0.package.map { .package(PackageFileList($0)) } }
             + compositions.flatMap { composition, _ in
                 var listed: [String] = []
                 var found: [RequestedFiles] = []

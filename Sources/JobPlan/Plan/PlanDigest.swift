@@ -140,7 +140,10 @@ package struct PlanDigest: Codable, Hashable, Sendable {
     private static func descriptions(
         of task: OutputTask, by identification: SourceIdentification
     ) -> [PlanPart] {
-        descriptions(of: task.input.source, by: identification) + descriptions(of: task.input, task.output)
+        descriptions(of: task.input.source, by: identification)
+            + (task.input.package.map { package in
+                [PlanPart(.source(.files), identification.content ?? package.identity)]
+            } ?? []) + descriptions(of: task.input, task.output)
             + task.output.kind.plan.changeDescriptions
     }
 

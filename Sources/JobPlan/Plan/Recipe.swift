@@ -88,6 +88,18 @@ extension ImageSequence: RecipeConvertible {
     }
 }
 
+extension SegmentedPackage: RecipeConvertible {
+    private struct Recipe: Encodable {
+        var parts: [Part]
+        var identity: String?
+    }
+
+    /// The renditions, without the files' identity if they are identified by content.
+    func recipe(by identification: SourceIdentification) -> any Encodable {
+        Recipe(parts: parts, identity: identification.content == nil ? identity : nil)
+    }
+}
+
 extension TrackDescription: RecipeConvertible {
     /// The description without the profile, which the source's identity determines.
     func recipe(by identification: SourceIdentification) -> any Encodable {

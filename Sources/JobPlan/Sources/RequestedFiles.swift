@@ -1,4 +1,6 @@
 internal import ExactStrings
+package import FileSystem
+package import LibAV
 package import Media
 
 /// The files of a job that its worker requests by their indices.
@@ -7,11 +9,14 @@ package enum RequestedFiles: Sendable {
     case images(ImageFiles)
     /// The files of a composition.
     case listed([String])
+    /// The files of a package.
+    case package(PackageFileList)
 
     package var count: Int {
         switch self {
         case .images(let files): files.count
         case .listed(let paths): paths.count
+        case .package(let files): files.package.files.count
         }
     }
 
@@ -22,6 +27,7 @@ package enum RequestedFiles: Sendable {
             switch self {
             case .images(let files): files[position]
             case .listed(let paths): paths[position]
+            case .package(let files): files.package.path(of: position)
             }
         }
     }
@@ -31,6 +37,33 @@ package enum RequestedFiles: Sendable {
         switch self {
         case .images(let files): files.index(ofPath: path)
         case .listed(let paths): paths.firstIndex { $0.exact == path.exact }
+        case .package(let files): files.index(ofPath: path)
         }
     }
+
+    /// Returns the root beneath which the files must be: that of the other files, or the folder of a package. Nil if the
+    /// folder isn't beneath the other root, or doesn't exist.
+    package func root(beneath other: PathRoot) -> PathRoot? {
+        if case .package(let files) = self { files.package.root(beneath: other) } else { other }
+    }
+}
+
+/// The files of a package with their indices.
+package struct PackageFileList: Sendable {
+    package let package: SegmentedPackage
+    private let indices: [ExactString: Int]
+
+    package init(_ package: SegmentedPackage) {
+        self.package = package
+        indices = Dictionary(
+            package.files.indices.map { (package.path(of: $0).exact, $0) },
+            uniquingKeysWith: { first, _ in first })
+    }
+
+    func index(ofPath path: String) -> Int? { indices[path.exact] }
+}
+
+extension ProbeRequest {
+    /// Files that a worker requests on demand.
+    package var requestedFiles: [RequestedFiles] { package.map { [.package(PackageFileList($0))] } ?? [] }
 }

@@ -34,7 +34,7 @@ package struct SourceFinder {
     }
 
     /// Returns the absolute paths of the files that some job files' assets and jobs read, covers included, each with
-    /// its first location in a job file. For numbered images, the existing files.
+    /// its first location in a job file. For numbered images, the existing files; for packages, their segments.
     package mutating func files(of jobFiles: [JobFile]) -> [(path: String, location: SourceRange)] {
         var files: [(path: String, location: SourceRange)] = []
         var seen: Set<ExactString> = []
@@ -42,7 +42,8 @@ package struct SourceFinder {
             for spec in (file.assets.map(\.asset) + file.jobs.map(\.asset)).flatMap(\.parts) {
                 let (written, rate): (Located<String>, Rational?)
                 switch spec.source {
-                case .file(let path), .image(let path, _, _): (written, rate) = (path, nil)
+                case .file(let path), .image(let path, _, _), .playlist(let path):
+                    (written, rate) = (path, nil)
                 case .images(let path, let frameRate): (written, rate) = (path, frameRate)
                 case .url, .glob, .pattern, .job, .composition, .composed: continue
                 }
@@ -50,6 +51,7 @@ package struct SourceFinder {
                 guard seen.insert(path.exact).inserted else { continue }
                 guard let rate else {
                     files.append((path, written.range))
+                    if case .playlist = spec.source { files += segments(of: path, at: written.range) }
                     continue
                 }
                 let images = (try? sequence(path, frameRate: rate))?.files
@@ -61,6 +63,12 @@ package struct SourceFinder {
             }
         }
         return files
+    }
+
+    /// Returns the absolute paths of a package's files; none if it can't be read.
+    private func segments(of manifest: String, at location: SourceRange) -> [(String, SourceRange)] {
+        guard let package = try? PackageFinder.package(at: manifest, beneath: root) else { return [] }
+        return package.files.indices.map { (package.path(of: $0), location) }
     }
 
     private func numbers(_ path: String) throws(SourceProblem) -> ImageSequence.Numbers {

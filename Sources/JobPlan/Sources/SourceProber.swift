@@ -63,12 +63,16 @@ package struct ProbeRequest: Codable, Hashable, Sendable {
     /// Absolute path or URL; nil for a dry open, which requires no source.
     package var path: String?
     package var subject: Subject
+    /// The package whose manifest is at the path; nil for other sources.
+    package var package: SegmentedPackage?
 
     /// Whether headers suffice for the response.
     package var isBrief: Bool {
+        // All packets of segments are read for their times.
+        if package != nil { return false }
         switch subject {
-        case .description(.fast), .images, .cover: true
-        default: false
+        case .description(.fast), .images, .cover: return true
+        default: return false
         }
     }
 
@@ -132,7 +136,7 @@ package struct SourceProblem: Error, Codable, Hashable, Sendable, CustomStringCo
 
 /// A prober that works in this process.
 package struct LocalProber: SourceProber {
-    private let media: MediaEnvironment
+    private var media: MediaEnvironment
     package let trials = SettingsValidationCache()
     package var environment: SourceEnvironment { media.sources }
 
@@ -140,6 +144,12 @@ package struct LocalProber: SourceProber {
 
     /// Opens the source and performs a request.
     package func respond(to request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
+        if let package = request.package, let path = request.path {
+            guard package.isValid else { throw SourceProblem("the package is invalid") }
+            var prober = self
+            prober.media.sources.packages.add(package, at: path)
+            return try prober.respond(to: ProbeRequest(path: path, subject: request.subject))
+        }
         do {
             if case .trial(let trial) = request.subject { return .verdict(trial.run()) }
             guard let path = request.path else { throw SourceProblem("the probe request has no source") }

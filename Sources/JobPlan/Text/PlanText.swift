@@ -215,7 +215,7 @@ package enum PlanText {
         case .file(let path, _):
             let about = input.sourceDescription.isDurationExact ? "" : "about "
             return
-                "\(path) (\(input.sourceDescription.container), \(about)\(time(input.sourceDescription.duration)))"
+                "\(path) (\(input.package.map { counted($0.parts.count, "rendition") + ", " } ?? "")\(input.sourceDescription.container), \(about)\(time(input.sourceDescription.duration)))"
         case .pattern(let pattern):
             let tone = pattern.toneFrequency.map { ", tone \($0) Hz" } ?? ", silent"
             return

@@ -30,16 +30,20 @@ package enum HTMLRenderer {
         return found
     }
 
-    package static func render(_ report: RunReport, previews: [JobKey: JobPreview] = [:]) -> String {
+    /// Returns the page. `folder` is the absolute path of the folder that it is written to, to which links are relative; nil
+    /// for absolute ones.
+    package static func render(
+        _ report: RunReport, previews: [JobKey: JobPreview] = [:], in folder: String? = nil
+    ) -> String {
         // The page without images is measured first. The images share the remaining bytes equally.
-        let sizeWithoutPreviews = page(report, previews) { _ in [] }.utf8.count
+        let sizeWithoutPreviews = page(report, previews, in: folder) { _ in [] }.utf8.count
         let total = max(minimumBudget, budgetPerJob * report.jobs.count)
         let share = max(0, total - sizeWithoutPreviews) / max(1, previews.count)
-        return page(report, previews) { PreviewMarkup.pairs($0, within: share) }
+        return page(report, previews, in: folder) { PreviewMarkup.pairs($0, within: share) }
     }
 
     private static func page(
-        _ report: RunReport, _ previews: [JobKey: JobPreview],
+        _ report: RunReport, _ previews: [JobKey: JobPreview], in folder: String?,
         pairs: @escaping (JobPreview) -> [JobPreview.Pair]
     ) -> String {
         var names: [JobKey: String] = [:]
@@ -54,7 +58,7 @@ package enum HTMLRenderer {
             var preview = previews[JobKey(file: job.file, id: job.id)]
             if let all = preview { preview?.pairs = pairs(all) }
             linked.insert(name(job))
-            return Self.details(job, preview, name: name(job), isOpen: isOpen)
+            return Self.details(job, preview, name: name(job), in: folder, isOpen: isOpen)
         }
         let failed = report.jobs.filter { $0.outcome == .failed }
         let rest = report.jobs.filter { $0.outcome != .failed }
@@ -242,7 +246,7 @@ package enum HTMLRenderer {
     // MARK: Jobs
 
     private static func details(
-        _ job: RunReport.Job, _ preview: JobPreview?, name: String, isOpen: Bool
+        _ job: RunReport.Job, _ preview: JobPreview?, name: String, in folder: String?, isOpen: Bool
     ) -> String {
         var text =
             "<details id=\"\(name)\"\(isOpen ? " open" : "")>\n<summary><span class=\"word \(job.outcome.rawValue)\">\(job.outcome.text)</span> <strong>\(Markup.escaped(job.id))</strong>"
@@ -283,6 +287,9 @@ package enum HTMLRenderer {
                     [$0.holds ? "holds" : "fails", $0.expected, $0.measured, $0.location]
                 },
                 caption: "Expectations")
+        }
+        if let package = job.package, let destination = job.destination {
+            text += PackageMarkup.render(package, at: destination, in: folder)
         }
         if let images = job.images { text += table(of: images) }
         if !job.tracks.isEmpty {

@@ -8,6 +8,7 @@ package import LibAV
 internal import Media
 internal import FileSystem
 internal import Publishing
+package import Streaming
 
 /// The report of a whole run, from which `report.json`, the JUnit and the HTML report are written. Fields are only
 /// added, never removed or renamed.
@@ -72,6 +73,8 @@ package struct RunReport: Codable, Sendable {
         package var images: [StillImage]?
         /// Encodes of an output with `target_size`, in order; nil for other outputs.
         package var encodes: [Encode]?
+        /// Manifests and renditions of a package; nil for other outputs.
+        package var package: PackageSummary?
         /// Clips, layers and audio items on the time line of a composition; nil for other sources.
         package var timeline: [TimelineSection]?
         package var tracks: [Track] = []
@@ -227,6 +230,7 @@ package struct RunReport: Codable, Sendable {
             job.size = result.destination == nil ? nil : result.size
             job.duration = result.duration.seconds
             job.output = result.output
+            job.package = result.package
             let images = result.images.map {
                 StillImage(requested: $0.requested.seconds, actual: $0.actual.seconds, file: $0.path)
             }

@@ -235,6 +235,10 @@ package final class RunState: PlanMemory, OutputRecords, Sendable {
             case .file(let path, let identity):
                 guard let found = self.content(path, identity, file: task.file) else { return nil }
                 content = found
+                if let package = task.input.package {
+                    guard let files = self.content(package, file: task.file) else { return nil }
+                    content = "\(found) \(files)"
+                }
             case .images(let sequence, _):
                 guard let found = self.content(sequence, file: task.file) else { return nil }
                 content = found
@@ -249,7 +253,7 @@ package final class RunState: PlanMemory, OutputRecords, Sendable {
 
     /// Returns the digest for the other fingerprint mode, so that changing the mode causes no rerun.
     func digestForOtherMode(_ task: OutputTask) -> PlanDigest? {
-        guard case .file(let path, _) = task.input.source else { return nil }
+        guard case .file(let path, _) = task.input.source, task.input.package == nil else { return nil }
         if mode == .content { return try? PlanDigest(task) }
         guard let word = FileIdentity.changeToken(path: path), let store = store(of: task.file),
             let content = try? store.content(path: path, identity: word)
@@ -272,6 +276,17 @@ package final class RunState: PlanMemory, OutputRecords, Sendable {
             }
         }
         return hasher.finish()
+    }
+
+    private func content(_ package: SegmentedPackage, file: String) -> String? {
+        var hasher = SHA256Hasher()
+        for index in package.files.indices {
+            let path = package.path(of: index)
+            guard let identity = FileIdentity(path: path), let one = content(path, identity, file: file)
+            else { return nil }
+            hasher.update("\(one)\n")
+        }
+        return package.currentIdentity == package.identity ? hasher.finish() : nil
     }
 
     private func content(_ sequence: ImageSequence, file: String) -> String? {

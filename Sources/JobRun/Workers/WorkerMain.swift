@@ -349,7 +349,12 @@ package enum WorkerMain {
             _exit(1)
         }
         var environment = environment
-        let lent = PassedDescriptors()
+        let requested = probe.request.requestedFiles
+        let requests = FileRequests(requested) { index in
+            channel.send(WorkerMessage.Report.requestFile(index))
+        }
+        let lent = PassedDescriptors { requests.fetch($0) }
+        current.images.withLock { $0 = TaskState.Images(files: requested, requests: requests, lent: lent) }
         if let descriptor = descriptors.first, let path = probe.request.path {
             lent.add(descriptor, for: path)
         }
@@ -370,6 +375,8 @@ package enum WorkerMain {
                 let reported = reply
             #endif
             current.task.withLock { $0 = .idle }
+            current.images.withLock { $0 = nil }
+            requests.end()
             lent.revoke()
             for descriptor in descriptors { close(descriptor) }
             if !channel.send(WorkerMessage.Report.probed(reported)) { _exit(0) }

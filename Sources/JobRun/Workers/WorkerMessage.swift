@@ -4,7 +4,7 @@ internal import JobPlan
 /// bytes. File descriptors are sent as ancillary data (`SCM_RIGHTS`).
 enum WorkerMessage {
     /// Protocol version. Both ends are the same executable, unless it was replaced during the run.
-    static let version = 9
+    static let version = 10
 
     /// A message from the supervisor.
     enum Order: Codable, Sendable {
@@ -27,11 +27,11 @@ enum WorkerMessage {
         #endif
     }
 
-    /// The index of a file in one of the work's image sequences.
+    /// The index of a file in one of the task's lists of files.
     struct ImageIndex: Codable, Hashable, Sendable {
-        /// Index of the sequence in `JobPlan.requestedFiles`.
+        /// Index of the list in `requestedFiles` of the plan or the probe.
         var sequence: Int
-        /// Index of the file in the sequence.
+        /// Index of the file in the list.
         var index: Int
     }
 

@@ -78,7 +78,7 @@ extension WorkerProcess {
         assignment.completion(.notDelivered)
     }
 
-    /// Sends descriptors of files of an image sequence, starting at the given one. Stops at a file that can't be
+    /// Sends descriptors of files of an image sequence, a composition or a package, starting at the given one. Stops at a file that can't be
     /// opened. Returns false if the sequence isn't part of the worker's task.
     func sendImages(from position: WorkerMessage.ImageIndex) -> Bool {
         guard let assignment, assignment.requested.indices.contains(position.sequence) else { return false }
@@ -86,8 +86,9 @@ extension WorkerProcess {
         guard (0..<files.count).contains(position.index) else { return false }
         var descriptors: [Int32] = []
         defer { for descriptor in descriptors { close(descriptor) } }
+        let root = files.root(beneath: root)
         for path in files.paths(from: position.index, most: Self.maxImagesPerReply) {
-            let descriptor = root.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
+            let descriptor = root?.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) ?? -1
             guard descriptor >= 0 else { break }
             descriptors.append(descriptor)
         }
@@ -115,11 +116,11 @@ extension WorkerProcess {
                 descriptors = [descriptor]
             }
             let probe = WorkerMessage.Probe(request: request, hasDescriptor: !descriptors.isEmpty)
-            self.send(
-                .probe(probe), descriptors,
-                Assignment(
-                    completion: completion, outputs: [], isTrial: request.path == nil,
-                    maxDuration: request.isBrief ? self.limits.probeTimeout : nil))
+            var assignment = Assignment(
+                completion: completion, outputs: [], isTrial: request.path == nil,
+                maxDuration: request.isBrief ? self.limits.probeTimeout : nil)
+            assignment.requested = request.requestedFiles
+            self.send(.probe(probe), descriptors, assignment)
         }
     }
 

@@ -3,7 +3,7 @@ internal import LibAV
 internal import Media
 internal import YAMLDocument
 
-/// Decoder of an asset: a path, one or several files with settings, a URL, a test signal, images, or the output of another job.
+/// Decoder of an asset: a path, one or several files with settings, a URL, a test signal, images, a package, or the output of another job.
 struct AssetDecoder {
     let reader: NodeReader
 
@@ -43,6 +43,7 @@ struct AssetDecoder {
         if entries.contains(where: { $0.key == "paths" }) { return paths(node) }
         if entries.contains(where: { $0.key == "images" }) { return images(node) }
         if entries.contains(where: { $0.key == "image" }) { return image(node) }
+        if entries.contains(where: { $0.key == "playlist" }) { return playlist(node) }
         guard let fields = reader.fields(node, as: Language.fileAsset) else { return nil }
         let timing = reader.choiceOrDefault("timing", of: fields, as: AssetTiming.self)
         guard let source = fields["path"].flatMap({ path($0.value) }) else { return nil }
@@ -142,6 +143,19 @@ struct AssetDecoder {
                 path, duration: length.value,
                 frameRate: rate?.value ?? reader.defaultValue("frame_rate", of: fields.type)),
             timing: .fast, range: node.range)
+    }
+
+    private func playlist(_ node: YAMLNode) -> AssetSpec? {
+        guard let fields = reader.fields(node, as: Language.playlistAsset) else { return nil }
+        let timing = reader.choiceOrDefault("timing", of: fields, as: AssetTiming.self)
+        guard let written = fields.value("playlist"), let path = plainPath(written) else { return nil }
+        if SourceLocation.isRemote(path.value) {
+            reader.sink.error(
+                .invalidValue, "a playlist must be a local file, not a URL", at: path.range,
+                help: "copy the package to a local folder")
+            return nil
+        }
+        return AssetSpec(source: .playlist(path), timing: timing, range: node.range)
     }
 
     private func rate(_ fields: Fields) -> Located<Rational>? {

@@ -305,7 +305,7 @@ struct JobExpander {
     private func properties(of spec: AssetSpec, id: Located<String>?) -> AssetProperties {
         var properties = AssetProperties(id: id?.value)
         switch spec.source {
-        case .file(let path): properties.path = displayPath(path)
+        case .file(let path), .playlist(let path): properties.path = displayPath(path)
         case .url(let url): properties.path = String(url.value.prefix { $0 != "?" && $0 != "#" })
         case .glob(let patterns): set(patterns, of: &properties)
         case .pattern: properties.what = "a test signal"

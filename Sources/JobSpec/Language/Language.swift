@@ -38,6 +38,16 @@ package enum Language {
                 required: true),
             KeyInfo("frame_rate", frameRate, "Frames per second.", default: "25"),
         ])
+    static let playlistAsset = MappingType(
+        "playlistAsset", "a streaming package",
+        "A streaming package on disk (HLS or DASH), whose renditions are the tracks of one source: the variant with the highest bandwidth, with all audio and subtitles of its groups. Files outside of the folder of the playlist are not read. Not in compositions.",
+        keys: [
+            KeyInfo(
+                "playlist", .string(mayBeEmpty: false),
+                "Path of a multivariant or media playlist, or of an MPD, relative to the job file that names it.",
+                required: true),
+            timing,
+        ])
     static let fileAsset = MappingType(
         "fileAsset", "a file asset", "A media file.",
         keys: [
@@ -84,7 +94,7 @@ package enum Language {
     static let asset = ValueType.oneOf([
         .string(), .mapping(fileAsset), .mapping(pathsAsset), .mapping(urlAsset), .mapping(pattern),
         .mapping(imagesAsset),
-        .mapping(imageAsset), .mapping(jobAsset),
+        .mapping(imageAsset), .mapping(playlistAsset), .mapping(jobAsset),
     ])
 
     static let range = MappingType(

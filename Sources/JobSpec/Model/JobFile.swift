@@ -60,6 +60,8 @@ package struct AssetSpec: Sendable {
         case images(Located<String>, frameRate: Rational)
         /// An image with a presentation duration.
         case image(Located<String>, duration: MediaTime, frameRate: Rational)
+        /// A streaming package, by the path of its playlist or MPD.
+        case playlist(Located<String>)
         /// A composition of the job file: several assets on one time line.
         indirect case composition(CompositionSpec)
         /// A composition from the library's API.
@@ -80,7 +82,7 @@ package struct AssetSpec: Sendable {
         case .images: "an image sequence"
         case .image: "an image"
         case .composition, .composed: "a composition"
-        case .file, .url, .glob, .job: nil
+        case .file, .url, .glob, .job, .playlist: nil
         }
     }
 

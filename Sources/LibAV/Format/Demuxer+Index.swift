@@ -5,6 +5,9 @@ extension Demuxer {
     /// time base; nil if there is no index or no such keyframe (`avformat_index_get_entry_from_timestamp`).
     /// In mov and mp4, index timestamps are decoding times.
     package func indexedKey(of index: Int, notAfter timestamp: Int64) -> Int64? {
+        if let (part, own) = part(of: index) {
+            return part.demuxer.indexedKey(of: own, notAfter: timestamp)
+        }
         let origin = origins[index] ?? 0
         guard let stream = tandem_stream(context, UInt32(clamping: index)),
             let entry = avformat_index_get_entry_from_timestamp(

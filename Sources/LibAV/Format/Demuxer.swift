@@ -25,6 +25,8 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
     /// also clears the samples to drop at the start (`AV_PKT_DATA_SKIP_SAMPLES`), which libavformat derives from the
     /// same tag.
     package var origins: [Int: Int64] = [:]
+    /// Further parts of a package, whose streams follow those of this demuxer; nil for a single file.
+    var further: FurtherParts?
 
     private init(
         adopting context: UnsafeMutablePointer<AVFormatContext>, io: UnsafeMutablePointer<AVIOContext>,
@@ -58,6 +60,11 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
             nil
         }
     ) throws(InputError) -> Demuxer {
+        if let package = environment.packages[path] {
+            return try open(
+                package, at: path, environment: environment, interrupt: interrupt, discovery: discovery,
+                read: read)
+        }
         LogBridge.install()
         let file = try environment.open(path, interrupt: interrupt)
         let source: any ByteSource = try WebVTTText(file, path: path) ?? StreamedLengths(file) ?? file
@@ -250,7 +257,9 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
     package var formatName: String { String(cString: context.pointee.iformat.pointee.name) }
 
     /// Number of streams that are known so far; some demuxers add streams while packets are read.
-    package var streamCount: Int { Int(context.pointee.nb_streams) }
+    package var streamCount: Int { further?.streamCount ?? ownStreamCount }
+
+    private var ownStreamCount: Int { Int(context.pointee.nb_streams) }
 
     /// Tags of the file.
     package var metadata: [MetadataEntry] { LibAV.metadata(context.pointee.metadata) }
@@ -270,6 +279,11 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
 
     /// Returns the properties of a stream that the container declares.
     package func stream(_ index: Int) throws(AVError) -> StreamInfo {
+        if let (part, own) = part(of: index) {
+            var info = try part.demuxer.stream(own)
+            info.index = index
+            return info
+        }
         guard let stream = tandem_stream(context, UInt32(clamping: index)) else {
             throw AVError(code: tandem_einval, operation: "stream \(index)")
         }
@@ -320,6 +334,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
 
     /// Returns the summary of a stream's index (`avformat_index_get_entry`, `AVINDEX_DISCARD_FRAME`).
     package func indexSummary(of index: Int) -> IndexSummary {
+        if let (part, own) = part(of: index) { return part.demuxer.indexSummary(of: own) }
         var found = IndexSummary()
         var last = Int64.min
         guard let stream = tandem_stream(context, UInt32(clamping: index)) else { return found }
@@ -380,6 +395,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
 
     /// Returns the image file of a cover stream (`AVStream.attached_pic`); nil for other streams.
     package func attachedPicture(of index: Int) -> [UInt8]? {
+        if let (part, own) = part(of: index) { return part.demuxer.attachedPicture(of: own) }
         guard let stream = tandem_stream(context, UInt32(clamping: index)),
             stream.pointee.disposition & AV_DISPOSITION_ATTACHED_PIC != 0,
             let data = stream.pointee.attached_pic.data, stream.pointee.attached_pic.size > 0
@@ -392,14 +408,21 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
     /// Selects the streams to read; other streams are discarded as early as the format allows
     /// (`AVDISCARD_ALL`).
     package func select(_ indices: Set<Int>) {
-        for i in 0..<streamCount {
+        for i in 0..<ownStreamCount {
             tandem_stream(context, UInt32(i))?.pointee.discard =
                 indices.contains(i) ? AVDISCARD_DEFAULT : AVDISCARD_ALL
         }
+        further?.select(indices)
     }
 
     /// Reads the next packet in file order. Returns false at the end (`av_read_frame`).
     package func read(into packet: borrowing Packet) throws(AVError) -> Bool {
+        guard let further else { return try readOwn(into: packet) }
+        return try read(into: packet, among: further)
+    }
+
+    /// Reads the next packet of this demuxer alone.
+    func readOwn(into packet: borrowing Packet) throws(AVError) -> Bool {
         packet.unreference()
         let code = av_read_frame(context, packet.raw)
         Activity.note()
@@ -417,17 +440,26 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
             error.isPartial = true
             throw error
         }
-        if let origin = origins[packet.streamIndex] {
-            if packet.pts != noTimestamp { packet.pts = packet.pts.adding(upToLimit: -origin) }
-            if packet.dts != noTimestamp { packet.dts = packet.dts.adding(upToLimit: -origin) }
-            packet.presentFromStart()
-        }
+        if let origin = origins[packet.streamIndex] { present(packet, from: origin) }
         return true
+    }
+
+    /// Moves a packet's timestamps, so that the presentation begins at a media time.
+    func present(_ packet: borrowing Packet, from origin: Int64) {
+        if packet.pts != noTimestamp { packet.pts = packet.pts.adding(upToLimit: -origin) }
+        if packet.dts != noTimestamp { packet.dts = packet.dts.adding(upToLimit: -origin) }
+        packet.presentFromStart()
     }
 
     /// Seeks to the last keyframe of a stream whose index timestamp is at or before `timestamp`
     /// (`avformat_seek_file`). In mov and mp4, index timestamps are decoding times.
     package func seek(stream: Int, before timestamp: Int64) throws(AVError) {
+        if let further { return try seek(stream: stream, before: timestamp, among: further) }
+        try seekOwn(stream: stream, before: timestamp)
+    }
+
+    /// Seeks in this demuxer alone.
+    func seekOwn(stream: Int, before timestamp: Int64) throws(AVError) {
         let time = timestamp.adding(upToLimit: origins[stream] ?? 0)
         try check(
             avformat_seek_file(context, Int32(clamping: stream), Int64.min, time, time, 0),

@@ -64,12 +64,12 @@ final class WebVTTText: ByteSource {
         text.append(UInt8(ascii: "\n"))
     }
 
-    private static func withoutMark(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
+    static func withoutMark(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         bytes.starts(with: [0xef, 0xbb, 0xbf]) ? bytes.dropFirst(3) : bytes
     }
 
     /// Splits text into lines, which end with CR, LF or both.
-    private static func lines(_ bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
+    static func lines(_ bytes: ArraySlice<UInt8>) -> [ArraySlice<UInt8>] {
         var lines: [ArraySlice<UInt8>] = []
         var (start, at) = (bytes.startIndex, bytes.startIndex)
         while at < bytes.endIndex {
@@ -84,7 +84,7 @@ final class WebVTTText: ByteSource {
         return lines
     }
 
-    private static func isTiming(_ line: ArraySlice<UInt8>) -> Bool {
+    static func isTiming(_ line: ArraySlice<UInt8>) -> Bool {
         let arrow = Array("-->".utf8)
         return line.indices.dropLast(2).contains { line[$0...].starts(with: arrow) }
     }
@@ -97,7 +97,7 @@ final class WebVTTText: ByteSource {
         return isTime(words[0]) && isTime(words[2])
     }
 
-    private static func isTime(_ word: ArraySlice<UInt8>) -> Bool {
+    static func isTime(_ word: ArraySlice<UInt8>) -> Bool {
         let parts = word.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         guard parts.count == 2, isNumber(parts[1], most: 3) else { return false }
         let fields = parts[0].split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)

@@ -12,6 +12,8 @@ package final class AssetCache: Sendable {
         let seconds: Int
         let nanoseconds: Int
         let timing: AssetTiming
+        /// The files of a package that is read by its manifest; nil for other sources.
+        let package: SegmentedPackage?
     }
 
     private struct Storage: Sendable {
@@ -63,6 +65,7 @@ package final class AssetCache: Sendable {
         else { return nil }
         return Key(
             device: UInt64(status.st_dev), inode: UInt64(status.st_ino), size: Int64(status.st_size),
-            seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec, timing: timing)
+            seconds: status.st_mtim.tv_sec, nanoseconds: status.st_mtim.tv_nsec, timing: timing,
+            package: environment.packages[path])
     }
 }

@@ -17,6 +17,13 @@ struct AssetLoader {
     }
 
     private func contents(ofFile path: String, timing: AssetTiming) throws -> AssetContents {
+        if let package = environment.packages[path] {
+            return try contents(of: package, at: path, timing: timing)
+        }
+        return try contents(ofSingleFile: path, timing: timing)
+    }
+
+    func contents(ofSingleFile path: String, timing: AssetTiming) throws -> AssetContents {
         var inspected: MovieInspector?
         var demuxer = try Demuxer.open(
             path: path, environment: environment, interrupt: interrupt, discovery: discovery

@@ -21,7 +21,7 @@ public struct TrackEdit: Hashable, Codable, Sendable {
 /// A track of an asset (AVFoundation's `AVAssetTrack`), as a value.
 public struct AssetTrack: Sendable {
     /// The properties that plans use, also available for predicted tracks.
-    package let description: TrackDescription
+    package private(set) var description: TrackDescription
     /// Codec parameters and sample format (AVFoundation's `formatDescriptions`).
     public let format: FormatDescription
     /// Duration of one audio sample, if the track's time base can't represent sample positions: Matroska's
@@ -103,6 +103,13 @@ public struct AssetTrack: Sendable {
         ]
         complete.sideData += states.compactMap { $0 ? $1 : nil }
         self.description = complete
+    }
+
+    /// Returns the track with another description, as a part of a source of several files.
+    func described(by description: TrackDescription) -> AssetTrack {
+        var track = self
+        track.description = description
+        return track
     }
 
     /// Index among all streams of the file.

@@ -73,9 +73,10 @@ extension OutputPublisher {
         case .package(let package):
             let assembler = PackageAssembler(
                 package: package, location: output.location, destination: destination, root: root)
-            let (folder, renditions) = try assembler.assemble(written, reusing: reused)
+            let (folder, renditions, summary) = try assembler.assemble(written, reusing: reused)
             var publisher = self
             publisher.renditions = renditions
+            publisher.summary = summary
             return [(publisher, folder)]
         }
     }

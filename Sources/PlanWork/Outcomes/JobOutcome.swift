@@ -3,6 +3,7 @@ public import Errors
 internal import JobPlan
 internal import JobSpec
 public import Media
+package import Streaming
 
 /// The outcome of a job.
 public enum JobOutcome: Sendable {
@@ -100,6 +101,8 @@ public struct OutputResult: Sendable {
     public var sizeAttempts: [SizeAttempt] = []
     /// Preview for the report; nil if the report shows none.
     package var preview: JobPreview?
+    /// Manifests and renditions of a package; nil for other outputs.
+    package var package: PackageSummary?
 
     /// Still images of an image output; empty for other outputs.
     public var images: [Image] = []

@@ -455,10 +455,13 @@ package actor JobExecutor {
         _ unfinished: [UnfinishedOutput], _ findings: WorkFindings
     ) throws -> [OutputResult] {
         try SourceCheck(plan).check(when: "while it was read")
-        let owners = unfinished.flatMap { output in output.files.map { (output.publisher, $0) } }
+        let owners = unfinished.flatMap { output in
+            zip(output.files, output.tasks).map { (publisher: output.publisher, file: $0, task: $1) }
+        }
         let failure = failure(of: findings) { index in
             guard keepsFailed else { return nil }
-            return owners[index].0.keep(owners[index].1)
+            let owner = owners[index]
+            return owner.publisher.keep(owner.file, of: owner.task)
         }
         if let failure { throw failure }
         try decline(unfinished)
@@ -480,10 +483,13 @@ package actor JobExecutor {
         for index in published { parts[index].publisher.recordSuccess(parts[index].item, seconds: elapsed) }
         return unfinished.indices.compactMap { index in
             records?.succeeded(whole: unfinished[index].publisher.task)
-            let items = published.map { parts[$0] }.filter { $0.output == index }.map(\.item)
+            let own = published.map { parts[$0] }.filter { $0.output == index }
             let output = unfinished[index]
-            return items.isEmpty
-                ? nil : output.publisher.result(items, written[index], reusing: output.reused.values)
+            guard let first = own.first else { return nil }
+            var result = output.publisher.result(
+                own.map(\.item), written[index], reusing: output.reused.values)
+            result.package = first.publisher.summary
+            return result
         }
     }
 }

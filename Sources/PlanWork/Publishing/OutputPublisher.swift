@@ -40,6 +40,8 @@ package struct OutputPublisher {
 
     /// Renditions of an assembled package.
     var renditions: [StreamingRendition] = []
+    /// Summary of an assembled package; nil for other outputs.
+    var summary: PackageSummary?
 
     var output: OutputPlan { task.output }
 
@@ -186,14 +188,18 @@ package struct OutputPublisher {
             })
     }
 
-    /// Publishes an output that failed its expectations in its destination's folder as `<name>.failed.<extension>`.
-    /// Replaces only such a file of the same job. Returns the result as a clause for the failure's message.
-    func keep(_ file: TemporaryFile) -> String {
-        if output.kind.plan.writtenOutputs != nil {
-            return "; not kept, since it is a rendition of a package"
-        }
+    /// Publishes a written file of an output that failed its expectations in its destination's folder, as
+    /// `<name>.failed.<extension>`; a rendition of a package beside the package's folder, as
+    /// `<folder>.<id>.failed.<extension>`. Replaces only such a file of the same job. Returns the result as a clause for the
+    /// failure's message. `written` is the task of the rendition.
+    func keep(_ file: TemporaryFile, of written: OutputTask? = nil) -> String {
         let name = destination.pathParts.last ?? "output"
-        let (stem, ending) = name.nameParts
+        var (stem, ending) = name.nameParts
+        if output.package != nil, let written {
+            stem = "\(name).\(written.output.id ?? "")"
+            let container = written.output.container
+            ending = ContainerType.all.first { $0.name == container }?.model.extensions.first ?? container
+        }
         let kept = stem + ".failed" + (ending.map { ".\($0)" } ?? "")
         let path = String(destination.dropLast(name.count)) + kept
         let isOwnFailure =

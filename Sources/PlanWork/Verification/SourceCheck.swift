@@ -32,6 +32,9 @@ package struct SourceCheck {
                 throw JobFailure(
                     "the source changed \(when): \(path)", at: plan.location, rule: .sourceUnreadable)
             }
+            if let package = input.package {
+                try check("a file of the package", path, package.currentIdentity, package.identity, when)
+            }
         }
     }
 

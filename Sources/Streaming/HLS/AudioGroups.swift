@@ -25,8 +25,8 @@ struct AudioGroups {
             renditions.indices.contains(defaultIndex) ? renditions[defaultIndex] : nil
         }
 
-        /// Name of the format of the group's own renditions.
-        let formatName: String
+        /// Name of the group: the requested one, or that of the format of the group's own renditions.
+        let name: String
     }
 
     /// The format of audio, by which groups are distinguished.
@@ -47,13 +47,17 @@ struct AudioGroups {
     /// Groups in the order of their first renditions.
     let groups: [Group]
 
-    /// Creates the groups of these audio renditions.
-    init(_ renditions: [StreamingRendition]) {
+    /// Creates the groups of these audio renditions. With a `name`, formats aren't distinguished: there is one group of that
+    /// name, and further ones only for other qualities.
+    init(_ renditions: [StreamingRendition], name: String? = nil) {
         var formats: [Format] = []
         var byFormat: [Format: [StreamingRendition]] = [:]
         for rendition in renditions {
             guard let audio = rendition.audio else { continue }
-            let format = Format(codec: rendition.codec, channels: audio.layout.channels)
+            let format =
+                name == nil
+                ? Format(codec: rendition.codec, channels: audio.layout.channels)
+                : Format(codec: nil, channels: 0)
             if byFormat[format] == nil { formats.append(format) }
             byFormat[format, default: []].append(rendition)
         }
@@ -88,7 +92,7 @@ struct AudioGroups {
                 groups.append(
                     Group(
                         renditions: renditions, names: included.map { names[$0] }, defaultIndex: defaultIndex,
-                        formatName: format.name))
+                        name: name ?? format.name))
             }
         }
         self.groups = groups

@@ -57,13 +57,16 @@ struct MultivariantPlaylist {
     private var variants: [Variant] {
         let videos = package.renditions.filter { $0.video != nil }
         var variants: [Variant] = []
-        func add(_ video: StreamingRendition?, audio: [StreamingRendition]) {
-            let groups = AudioGroups(audio).groups
+        func add(
+            _ video: StreamingRendition?, audio: [StreamingRendition], name: String? = nil,
+            isFirst: Bool = true
+        ) {
+            let groups = AudioGroups(audio, name: name).groups
             for group in groups.isEmpty ? [nil] : groups.map(Optional.some) {
                 variants.append(
                     Variant(
                         video: video, audio: group, rates: combinedRates(video: video, audio: group),
-                        hasFirstAudio: group == groups.first))
+                        hasFirstAudio: isFirst && group == groups.first))
             }
         }
         if package.variants.isEmpty {
@@ -73,10 +76,13 @@ struct MultivariantPlaylist {
             for video in videos.map(Optional.some) + [nil] {
                 let chosen = package.variants.filter { $0.video == video?.id }
                 guard !chosen.isEmpty else { continue }
-                let ids = Set(chosen.compactMap(\.audio))
-                let audio = package.renditions.filter { ids.contains($0.id) }
-                add(video, audio: audio)
-                if !audio.isEmpty, chosen.contains(where: { $0.audio == nil }) { add(video, audio: []) }
+                let names = chosen.filter { $0.audio != nil }.map(\.audioGroup).distinct
+                for name in names {
+                    let ids = Set(chosen.filter { $0.audioGroup == name }.compactMap(\.audio))
+                    let audio = package.renditions.filter { ids.contains($0.id) }
+                    add(video, audio: audio, name: name, isFirst: name == names.first)
+                }
+                if chosen.contains(where: { $0.audio == nil }) { add(video, audio: []) }
             }
         }
         variants = variants.enumerated().sorted {
@@ -152,7 +158,7 @@ struct MultivariantPlaylist {
 
     /// Returns an id for each group: its format, with a number if several groups have the same.
     private static func groupIDs(_ groups: [AudioGroups.Group]) -> [String] {
-        RenditionNames.distinct(groups.map(\.formatName)).map {
+        RenditionNames.distinct(groups.map(\.name)).map {
             String($0.map { $0 == " " ? "-" : $0 })
         }
     }
@@ -269,5 +275,14 @@ private struct AutomaticSelection {
     mutating func take(_ rendition: StreamingRendition) -> Bool {
         guard !rendition.roles.contains(.commentary) else { return false }
         return taken.insert(Key(language: rendition.language, roles: rendition.roles)).inserted
+    }
+}
+
+extension Array where Element: Equatable {
+    /// The elements without repetitions, in the order of their first occurrences.
+    fileprivate var distinct: [Element] {
+        reduce(into: []) { distinct, element in
+            if !distinct.contains(element) { distinct.append(element) }
+        }
     }
 }

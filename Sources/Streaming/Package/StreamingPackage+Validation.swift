@@ -23,6 +23,7 @@ extension StreamingPackage {
         }
         for variant in variants {
             guard variant.video != nil || variant.audio != nil,
+                variant.audioGroup.map(Self.isValidID) ?? true,
                 variant.video.map({ id in renditions.contains { $0.id == id && $0.video != nil } }) ?? true,
                 variant.audio.map({ id in renditions.contains { $0.id == id && $0.audio != nil } }) ?? true
             else { throw .invalidVariant(variant) }

@@ -60,6 +60,30 @@ package enum StreamingRole: String, Codable, Hashable, Sendable, CaseIterable {
         }
     }
 
+    /// Returns the disposition that a value of HLS's `CHARACTERISTICS` stands for, by libavformat's name; nil for others.
+    static func disposition(ofCharacteristic name: Substring) -> String? {
+        switch name {
+        case "public.accessibility.describes-video": "visual_impaired"
+        case "public.accessibility.transcribes-spoken-dialog",
+            "public.accessibility.enhances-speech-intelligibility":
+            "hearing_impaired"
+        default: nil
+        }
+    }
+
+    /// Returns the disposition that a value of DASH's `Role` stands for, by libavformat's name; nil for others.
+    static func disposition(ofDASHRole name: String) -> String? {
+        switch name {
+        case "main": "default"
+        case "commentary": "comment"
+        case "dub": "dub"
+        case "description": "visual_impaired"
+        case "caption", "enhanced-audio-intelligibility": "hearing_impaired"
+        case "forced-subtitle": "forced"
+        default: nil
+        }
+    }
+
     /// Value of DASH's `Accessibility` (`urn:tva:metadata:cs:AudioPurposeCS:2007`): 1 for visually impaired, 2 for hearing
     /// impaired people; nil for other roles.
     var audioPurpose: String? {

@@ -6,5 +6,10 @@ package struct StreamingVariant: Codable, Hashable, Sendable {
     /// form groups (`AudioGroups`).
     package var audio: String?
 
-    package init(video: String?, audio: String?) { (self.video, self.audio) = (video, audio) }
+    /// Name of the group of audio renditions that the variant belongs to; nil to form groups by format.
+    package var audioGroup: String?
+
+    package init(video: String?, audio: String?, audioGroup: String? = nil) {
+        (self.video, self.audio, self.audioGroup) = (video, audio, audioGroup)
+    }
 }

@@ -11,7 +11,7 @@ package struct PackageReader {
     private var segments = ReadingLimits.segments
     private var sizes: [ExactString: Int64?] = [:]
 
-    private init(_ folder: any PackageFolder) { self.folder = folder }
+    init(_ folder: any PackageFolder) { self.folder = folder }
 
     /// Returns the description of a package; `manifest` is the path of its multivariant or media playlist, or of its MPD.
     ///
@@ -22,9 +22,7 @@ package struct PackageReader {
         var reader = PackageReader(folder)
         let bytes = try reader.contents(of: manifest)
         var description: PackageDescription
-        if bytes.first(where: { ![0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf].contains($0) })
-            == UInt8(ascii: "<")
-        {
+        if isXML(bytes) {
             description = PackageDescription(.dash)
             var presentation = PresentationReader(path: manifest)
             for listed in try presentation.renditions(of: XMLReader.root(bytes, of: manifest)) {
@@ -38,7 +36,19 @@ package struct PackageReader {
         return description
     }
 
-    private mutating func contents(of path: String) throws(PackageReadingError) -> [UInt8] {
+    /// Returns whether a path is that of a manifest, by its extension.
+    package static func isManifest(_ path: String) -> Bool {
+        let ending = (path.pathParts.last ?? "").nameParts.ending?.lowercased()
+        return ending == "m3u8" || ending == "mpd"
+    }
+
+    /// Returns whether a manifest is XML, and so an MPD.
+    static func isXML(_ bytes: [UInt8]) -> Bool {
+        bytes.first { ![0x20, 0x09, 0x0a, 0x0d, 0xef, 0xbb, 0xbf].contains($0) } == UInt8(ascii: "<")
+    }
+
+    /// Returns the bytes of a manifest or playlist.
+    mutating func contents(of path: String) throws(PackageReadingError) -> [UInt8] {
         let limit = min(ReadingLimits.manifest, budget)
         guard limit > 0 else {
             throw PackageReadingError(
@@ -60,8 +70,9 @@ package struct PackageReader {
             return try add(ListedRendition(rendition, document), to: &description)
         }
         description.variants = document.variants
-        for (reference, line) in document.references {
-            var rendition = reference
+        for reference in document.references {
+            var rendition = reference.rendition
+            let line = reference.line
             let path = rendition.name
             if description.renditions.contains(where: { $0.name == path }) { continue }
             guard description.renditions.count < ReadingLimits.renditions else {
@@ -124,7 +135,9 @@ struct ListedRendition {
     /// A file, or a range of it.
     struct File {
         let path: String
-        /// Position behind the last byte; nil for the whole file.
+        /// Position of the first byte.
+        var start: Int64 = 0
+        /// Position behind the last byte; nil for the end of the file.
         var end: Int64?
     }
 
@@ -134,6 +147,14 @@ struct ListedRendition {
     /// Files of the initialization sections and the segments.
     var files: [File]
     var problems: [String] = []
+    /// Index of its adaptation set; 0 for HLS.
+    var set = 0
+    /// Whether it only supports the others, as trick modes do.
+    var isAuxiliary = false
+    /// Dispositions by libavformat's names.
+    var disposition: [String] = []
+    /// The reason why its segments can't be read as one source; nil if they can.
+    var obstacle: PackageReadingError?
 
     init(_ rendition: PackageDescription.Rendition) {
         (self.rendition, segmentCount, files) = (rendition, 0, [])
@@ -142,6 +163,7 @@ struct ListedRendition {
     init(_ rendition: PackageDescription.Rendition, _ playlist: PlaylistDocument) {
         self.init(rendition)
         (segmentCount, files) = (playlist.segmentCount, playlist.files)
+        obstacle = playlist.obstacle
         self.rendition.duration = MediaTime(value: playlist.duration, timescale: 1_000_000).reduced
         self.rendition.longestSegment = MediaTime(value: playlist.longest, timescale: 1_000_000).reduced
         self.rendition.isEncrypted = playlist.isEncrypted

@@ -7,8 +7,17 @@ struct PlaylistDocument {
     // MARK: Multivariant playlists
 
     private(set) var variants: [PackageDescription.Variant] = []
-    /// Renditions by the path of their playlist, with the line of the reference.
-    private(set) var references: [(rendition: PackageDescription.Rendition, line: Int)] = []
+    private(set) var references: [Reference] = []
+
+    /// A reference to the playlist of a rendition.
+    struct Reference {
+        /// The rendition, by the path of its playlist.
+        let rendition: PackageDescription.Rendition
+        /// Line of the reference.
+        let line: Int
+        /// Dispositions by libavformat's names.
+        let disposition: [String]
+    }
 
     // MARK: Media playlists
 
@@ -22,6 +31,14 @@ struct PlaylistDocument {
     private(set) var targetDuration: Int64 = 0
     private(set) var isEncrypted = false
     private(set) var hasEnd = false
+    /// The reason why the segments can't be read as one source; nil if they can.
+    var obstacle: PackageReadingError? {
+        hasEnd
+            ? firstObstacle
+            : PackageReadingError(path, "the playlist isn't complete (`EXT-X-ENDLIST` is missing)")
+    }
+    private var firstObstacle: PackageReadingError?
+    private var hasMap = false
 
     private let path: String
     private var line = 0
@@ -89,14 +106,23 @@ struct PlaylistDocument {
         case "#EXT-X-MAP":
             let attributes = try attributes(value)
             guard let uri = attributes["URI"] else { throw error("`EXT-X-MAP` has no `URI`") }
+            if hasMap { note("several initialization sections") }
+            hasMap = true
             try addFile(uri, range: attributes["BYTERANGE"])
         case "#EXT-X-KEY":
             if try attributes(value)["METHOD"] != "NONE" { isEncrypted = true }
         case "#EXT-X-I-FRAMES-ONLY": kind = "keyframes"
         case "#EXT-X-IMAGES-ONLY": kind = "images"
         case "#EXT-X-ENDLIST": hasEnd = true
+        case "#EXT-X-DISCONTINUITY": note("a discontinuity")
+        case "#EXT-X-GAP": note("a segment without media (`EXT-X-GAP`)")
         default: break
         }
+    }
+
+    /// Records why the segments can't be read as one source.
+    private mutating func note(_ what: String) {
+        firstObstacle = firstObstacle ?? error("\(what) can't be read as part of a source")
     }
 
     private func attributes(_ text: Substring) throws(PackageReadingError) -> AttributeListReader {
@@ -139,15 +165,20 @@ struct PlaylistDocument {
         rendition.title = attributes["NAME"]
         rendition.group = attributes["GROUP-ID"]
         rendition.bandwidth = attributes["BANDWIDTH"].flatMap { Int64($0) }
-        try append(rendition)
+        let flags = ["DEFAULT", "FORCED"].filter { attributes[$0] == "YES" }.map { $0.lowercased() }
+        let characteristics = attributes["CHARACTERISTICS"]?.split(separator: ",") ?? []
+        let disposition = characteristics.compactMap { StreamingRole.disposition(ofCharacteristic: $0) }
+        try append(rendition, flags + disposition)
     }
 
-    private mutating func append(_ rendition: PackageDescription.Rendition) throws(PackageReadingError) {
+    private mutating func append(
+        _ rendition: PackageDescription.Rendition, _ disposition: [String]
+    ) throws(PackageReadingError) {
         isMultivariant = true
         guard references.count < 2 * ReadingLimits.renditions else {
             throw error("more than \(2 * ReadingLimits.renditions) references")
         }
-        references.append((rendition, line))
+        references.append(Reference(rendition: rendition, line: line, disposition: disposition))
     }
 
     // MARK: URIs
@@ -159,7 +190,7 @@ struct PlaylistDocument {
             var rendition = PackageDescription.Rendition(
                 variant.path, kind: variant.resolution == nil ? "audio" : "video")
             rendition.resolution = variant.resolution
-            try append(rendition)
+            try append(rendition, ["default"])
             return variants.append(variant)
         }
         guard let length = pendingDuration else { throw error("a URI without `EXTINF`") }
@@ -183,7 +214,7 @@ struct PlaylistDocument {
             length <= 1 << 50, start <= 1 << 50
         else { throw error("invalid byte range `\(range.prefix(40))`") }
         previous = (file, start + length)
-        files.append(ListedRendition.File(path: file, end: start + length))
+        files.append(ListedRendition.File(path: file, start: start, end: start + length))
     }
 
     /// Returns a decimal number of seconds in microseconds; nil for other texts.

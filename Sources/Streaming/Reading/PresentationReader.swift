@@ -68,7 +68,7 @@ struct PresentationReader {
             if own == nil, periods.count == 1 { length = whole }
             var level = top
             try level.enter(period, in: path)
-            for set in period.all("AdaptationSet") {
+            for (number, set) in period.all("AdaptationSet").enumerated() {
                 var level = level
                 try level.enter(set, in: path)
                 for representation in set.all("Representation") {
@@ -79,6 +79,7 @@ struct PresentationReader {
                     var level = level
                     try level.enter(representation, in: path)
                     var listed = try listed(representation, level, set, length)
+                    listed.set = number
                     if periods.count > 1 {
                         listed.rendition.name = "period \(index + 1): \(listed.rendition.name)"
                     }
@@ -109,16 +110,24 @@ struct PresentationReader {
         rendition.isEncrypted = set.first("ContentProtection") ?? node.first("ContentProtection") != nil
         rendition.duration = MediaTime(value: period ?? 0, timescale: 1_000_000).reduced
         var listed = ListedRendition(rendition)
+        // Trick modes are sets that players without support must ignore.
+        listed.isAuxiliary = set.first("EssentialProperty") != nil
+        listed.disposition = set.all("Role").compactMap { role in
+            role.attributes["value"].flatMap(StreamingRole.disposition(ofDASHRole:))
+        }
+        if let offset = level.template["presentationTimeOffset"], offset != "0" {
+            listed.obstacle = error(node, "`presentationTimeOffset` can't be read as part of a source")
+        }
         if level.template["media"] != nil {
             try addTemplate(level, node, period, to: &listed)
         } else if let list = level.list, list.first("SegmentURL") != nil {
+            try addInitialization(level, to: &listed)
             for segment in list.all("SegmentURL") {
                 try add(
                     segment.attributes["media"], level, segment, range: segment.attributes["mediaRange"],
                     to: &listed)
                 listed.segmentCount += 1
             }
-            try addInitialization(level, to: &listed)
         } else {
             listed.files = [ListedRendition.File(path: level.base)]
             listed.segmentCount = 1
@@ -156,15 +165,15 @@ struct PresentationReader {
             times = (0..<count).map { ($0 * duration, duration) }
         }
         guard times.count <= ReadingLimits.segments - total else { throw tooMany(node) }
-        for (index, time) in times.enumerated() {
-            let uri = expanded(media, node, number: first + Int64(index), time: time.start)
-            try add(uri, level, node, range: nil, to: &listed)
-        }
         if let initialization = level.template["initialization"] {
             try add(
                 expanded(initialization, node, number: first, time: 0), level, node, range: nil, to: &listed)
         } else {
             try addInitialization(level, to: &listed)
+        }
+        for (index, time) in times.enumerated() {
+            let uri = expanded(media, node, number: first + Int64(index), time: time.start)
+            try add(uri, level, node, range: nil, to: &listed)
         }
         listed.segmentCount = times.count
         func time(_ ticks: Int64) -> MediaTime {
@@ -272,7 +281,7 @@ struct PresentationReader {
             guard numbers.count == 2, let start = numbers[0], let last = numbers[1], start >= 0,
                 (start...1 << 50).contains(last)
             else { throw error(node, "invalid byte range `\(range.prefix(40))`") }
-            file.end = last + 1
+            (file.start, file.end) = (start, last + 1)
         }
         listed.files.append(file)
     }

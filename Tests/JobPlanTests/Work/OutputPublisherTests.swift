@@ -298,8 +298,12 @@ final class FakeRecords: OutputRecords {
         #expect(try kept("three") == "; not kept, since /s/o.failed.mp4 is another file")
         #expect(text("o.failed.mp4") == "other" && text("o.mp4") == nil)
         let folder = try self.publisher(to: "p", kind: package)
-        #expect(folder.keep(try file("x", for: "p")) == "; not kept, since it is a rendition of a package")
-        #expect(scratch.contents == ["o.failed.mp4"])
+        var written = folder.task
+        (written.output.id, written.output.container) = ("hd", "mp4")
+        let name = "p.hd.failed.mp4"
+        let rendition = folder.keep(try file("x", for: "p"), of: written)
+        #expect(rendition.replacing(scratch.path, with: "/s") == "; kept as /s/\(name)")
+        #expect(scratch.contents == ["o.failed.mp4", name] && text(name) == "x")
     }
 
     /// A failed output that another job reads isn't replaced.

@@ -149,9 +149,10 @@ import Testing
         var reported = rendition("../x", [0, 4])
         (reported.title, reported.isDefault) = ("worker", false)
         let file = try written(hd, reported)
-        let (folder, renditions) = try assembler([hd]).assemble([file], reusing: [:])
+        let (folder, renditions, summary) = try assembler([hd]).assemble([file], reusing: [:])
         #expect(renditions.map(\.id) == ["hd"] && renditions[0].title == "T" && renditions[0].isDefault)
         #expect(renditions[0].language == LanguageTag("deu"))
+        #expect(summary.renditions.map(\.title) == ["T"] && summary.renditions.map(\.segments) == [2])
         // The space of the rendition's file is released.
         #expect(file.file.size == 0)
         try folder.publish(replacing: false, keepsReplaced: false)

@@ -93,6 +93,7 @@ extension PackagePlan: KindPlan {
                     && [variant.video, variant.audio].allSatisfy {
                         $0.map { names.contains($0.exact) } ?? true
                     }
+                    && variant.audioGroup.map(Self.isName) ?? true
             }
     }
 

@@ -358,13 +358,24 @@ struct PackagePlanner {
                 // An optional rendition may be missing.
                 let variant = StreamingVariant(
                     video: written.video.map(\.value).flatMap { known.contains($0.exact) ? $0 : nil },
-                    audio: written.audio.map(\.value).flatMap { known.contains($0.exact) ? $0 : nil })
+                    audio: written.audio.map(\.value).flatMap { known.contains($0.exact) ? $0 : nil },
+                    audioGroup: written.audioGroup)
                 guard variant.video != nil || variant.audio != nil, !variants.contains(variant) else {
                     continue
                 }
                 variants.append(variant)
             }
             return variants
+        }
+        if !spec.audioGroups.isEmpty, !audios.isEmpty {
+            return (videos.isEmpty ? [nil] : videos.map(Optional.some)).flatMap { video in
+                spec.audioGroups.flatMap { group in
+                    let members = Set(group.outputs.map(\.exact))
+                    return audios.filter { members.contains($0.exact) }.map {
+                        StreamingVariant(video: video, audio: $0, audioGroup: group.name.value)
+                    }
+                }
+            }
         }
         if videos.isEmpty { return audios.map { StreamingVariant(video: nil, audio: $0) } }
         if audios.isEmpty { return videos.map { StreamingVariant(video: $0, audio: nil) } }

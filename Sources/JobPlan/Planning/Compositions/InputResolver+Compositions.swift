@@ -60,6 +60,12 @@ extension InputResolver {
     private func find(
         _ asset: AssetSpec, showing length: MediaTime?, _ rate: Rational, into sink: inout DiagnosticSink
     ) -> ResolvedSource? {
+        if case .playlist(let path) = asset.source {
+            sink.error(
+                .notSupported, "a package can't be part of a composition; use a job that copies it to a file",
+                at: path.range)
+            return nil
+        }
         guard let input = resolve(asset, into: &sink) else { return nil }
         var description = input.description
         switch input.source {

@@ -20,9 +20,10 @@ struct InputResolver {
         guard case .file(let path, _) = input.source,
             EstimatedLength(source: input.description, job: job, prober: catalog.prober).isRelevant
         else { return input }
-        guard let measured = catalog.description(of: path, .precise, at: job.asset.range, into: &sink) else {
-            return nil
-        }
+        guard
+            let measured = catalog.description(
+                of: path, .precise, isPackage: input.package != nil, at: job.asset.range, into: &sink)
+        else { return nil }
         input.description = measured
         return input
     }
@@ -64,6 +65,8 @@ struct InputResolver {
             return ResolvedInput(.file(path: url.value, identity: identity), description)
         case .file(let written):
             return catalog.file(file.absolutePath(written), asset.timing, at: written.range, into: &sink)
+        case .playlist(let written):
+            return catalog.package(file.absolutePath(written), asset.timing, at: written.range, into: &sink)
         }
     }
 

@@ -1,3 +1,4 @@
+internal import LibAV
 internal import Locking
 
 /// The source of a job with its description: probed, generated, or predicted from the job that creates it.
@@ -6,6 +7,8 @@ struct ResolvedInput {
     var description: SourceDescription
     /// A composition with its source map; nil for any other source.
     var composed: ComposedSource?
+    /// The package whose manifest is the source; nil for any other source.
+    var package: SegmentedPackage?
     /// Bit rates that were measured for conditions. All copies of the input share them.
     let bitRates = MeasuredBitRates()
 

@@ -6,11 +6,19 @@ internal import LibAV
 internal import Locking
 internal import Media
 internal import Publishing
+internal import Streaming
 
 /// The sources of a call: each file, image sequence and cover is probed once for all jobs. Planners share the catalog;
 /// it is confined to the thread that plans.
 final class SourceCatalog {
     let prober: any SourceProber
+    /// The same prober, which packages are registered with.
+    private let packageProber: PackageProber
+    /// The prober without packages, for paths of manifests that aren't read as packages.
+    private let fileProber: any SourceProber
+    /// Descriptions of packages by path and timing.
+    private var probedPackages: [ExactString: Result<SourceDescription, SourceProblem>] = [:]
+    private var packages: [ExactString: Result<SegmentedPackage, SourceProblem>] = [:]
     let disk: any DiskQueries
     /// Fonts for text in compositions, which are listed when a composition has a layer.
     private(set) lazy var fonts = FontFinder(on: disk)
@@ -36,7 +44,9 @@ final class SourceCatalog {
         _ jobFiles: [JobFile], prober: any SourceProber, disk: any DiskQueries = SystemDisk()
     ) {
         (self.jobFiles, self.disk) = (jobFiles, disk)
-        self.prober = prober
+        fileProber = prober
+        packageProber = PackageProber(prober)
+        self.prober = packageProber
         finder = SourceFinder(beneath: prober.environment.root, on: disk)
     }
 
@@ -48,7 +58,7 @@ final class SourceCatalog {
         let wanted = requests.filter { seen.insert($0.key).inserted }
         // A single source is probed when its job is planned.
         guard wanted.count > 1 else { return }
-        let prober = prober
+        let prober = fileProber
         let results = Guarded(
             [Result<SourceDescription, SourceProblem>?](repeating: nil, count: wanted.count))
         DispatchQueue.concurrentPerform(iterations: wanted.count) { position in
@@ -64,31 +74,64 @@ final class SourceCatalog {
         Result { () throws(SourceProblem) in try prober.description(of: request.path, request.timing) }
     }
 
-    /// Returns the description of a file or URL; nil after an error.
+    /// Returns the description of a file or URL, or of a registered package by its manifest; nil after an error.
     func description(
-        of path: String, _ timing: AssetTiming, at location: SourceRange, into sink: inout DiagnosticSink
+        of path: String, _ timing: AssetTiming, isPackage: Bool = false, at location: SourceRange,
+        into sink: inout DiagnosticSink
     ) -> SourceDescription? {
         let request = SourceRequest(path: path, timing: timing)
-        let result = probed[request.key] ?? Self.probe(request, prober)
-        probed[request.key] = result
+        let result: Result<SourceDescription, SourceProblem>
+        if isPackage {
+            result = probedPackages[request.key] ?? Self.probe(request, packageProber)
+            probedPackages[request.key] = result
+        } else {
+            result = probed[request.key] ?? Self.probe(request, fileProber)
+            probed[request.key] = result
+        }
         switch result {
         case .success(let description): return description
         case .failure(let error):
             Self.refuse(
                 path.pathParts.last ?? path, path, error, at: location,
-                help: disk.identity(of: path) == nil ? help(missing: path, at: location) : nil, into: &sink)
+                help: disk.identity(of: path) == nil
+                    ? help(missing: path, at: location) : isPackage ? nil : help(manifest: path),
+                into: &sink)
             return nil
         }
     }
 
     /// Returns a local file as an input; nil after an error.
     func file(
-        _ path: String, _ timing: AssetTiming, at location: SourceRange, into sink: inout DiagnosticSink
+        _ path: String, _ timing: AssetTiming, isPackage: Bool = false, at location: SourceRange,
+        into sink: inout DiagnosticSink
     ) -> ResolvedInput? {
-        guard let description = description(of: path, timing, at: location, into: &sink),
+        guard
+            let description = description(
+                of: path, timing, isPackage: isPackage, at: location, into: &sink),
             let identity = disk.identity(of: path)
         else { return nil }
         return ResolvedInput(.file(path: path, identity: identity), description)
+    }
+
+    /// Returns a package as an input, by the path of its manifest; nil after an error.
+    func package(
+        _ path: String, _ timing: AssetTiming, at location: SourceRange, into sink: inout DiagnosticSink
+    ) -> ResolvedInput? {
+        let root = prober.environment.root
+        let result =
+            packages[path.exact]
+            ?? Result { () throws(SourceProblem) in try PackageFinder.package(at: path, beneath: root) }
+        packages[path.exact] = result
+        switch result {
+        case .success(let package):
+            packageProber.add(package, at: path)
+            var input = file(path, timing, isPackage: true, at: location, into: &sink)
+            input?.package = package
+            return input
+        case .failure(let problem):
+            Self.refuse(path.pathParts.last ?? path, path, problem, at: location, into: &sink)
+            return nil
+        }
     }
 
     // MARK: Images
@@ -172,6 +215,12 @@ final class SourceCatalog {
         sink.error(
             .sourceUnreadable, "\(name): \(problem)", at: location,
             notes: [Diagnostic.Note("the path is \(path)")], help: help)
+    }
+
+    /// Returns help for a manifest that is read like a media file; nil for other files.
+    private func help(manifest path: String) -> String? {
+        guard PackageReader.isManifest(path) else { return nil }
+        return "a streaming package is `asset: { playlist: \(path.pathParts.last ?? path) }`"
     }
 
     /// Returns help for a source that doesn't exist: another job of the only job file writes it, or other tools expand

@@ -92,7 +92,7 @@ struct UpToDateLookup {
                 return nil
             }
             query.source = needed
-        case .url, .glob, .images, .image, .composition, .composed: return nil
+        case .url, .glob, .images, .image, .playlist, .composition, .composed: return nil
         }
         return query
     }

@@ -24,7 +24,7 @@ extension OutputDecoder {
                 .conflictingKeys, "`check` can't be combined with a composition", at: asset.range,
                 notes: [Diagnostic.Note("`check` is here", at: entry.keyRange)],
                 help: "check each file of the composition in a job of its own")
-        case .pattern, .images, .image, .file, .url, .glob, .job: break
+        case .pattern, .images, .image, .file, .url, .glob, .playlist, .job: break
         }
     }
 

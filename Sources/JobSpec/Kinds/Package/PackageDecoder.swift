@@ -17,6 +17,8 @@ struct PackageDecoder {
     static let thumbnails = "thumbnails"
     /// The key of the container.
     static let container = "container"
+    /// The key of audio groups.
+    static let audio = "audio"
     /// Id of a package among the outputs of its job.
     static let id = "package"
 
@@ -37,10 +39,12 @@ struct PackageDecoder {
             media.fragmentInterval = segment
             renditions[index].kind = .media(media)
         }
+        let groups = audioGroups(fields, renditions)
         let spec = PackageSpec(
             formats: formats(fields), segment: segment,
             files: reader.choiceOrDefault("files", of: fields), container: container,
-            variants: variants(fields, renditions), keyframePlaylists: keyframePlaylists(fields),
+            variants: variants(fields, renditions, groups), audioGroups: groups,
+            keyframePlaylists: keyframePlaylists(fields),
             thumbnails: thumbnails(fields, renditions), renditions: renditions, range: entry.keyRange)
         checkRenditions(renditions)
         checkKeyframePlaylists(spec)
@@ -61,6 +65,7 @@ struct PackageDecoder {
         _ = container(fields)
         _ = keyframePlaylists(fields)
         _ = thumbnailsID(fields)
+        if let written = fields[Self.audio] { _ = groupEntries(written) }
         if let written = fields["variants"] {
             for item in variantNodes(written) ?? [] { _ = reader.fields(item, as: Language.packageVariant) }
         }
@@ -275,17 +280,21 @@ struct PackageDecoder {
 
     // MARK: Variants
 
-    private func variants(_ fields: Fields, _ renditions: [OutputSpec]) -> [PackageSpec.Variant] {
+    private func variants(
+        _ fields: Fields, _ renditions: [OutputSpec], _ groups: [PackageSpec.AudioGroup]
+    ) -> [PackageSpec.Variant] {
         guard let written = fields["variants"], let items = variantNodes(written) else { return [] }
         var variants: [PackageSpec.Variant] = []
         var hasErrors = false
         for item in items {
             let errors = reader.sink.errorCount
             guard let fields = reader.fields(item, as: Language.packageVariant) else { continue }
-            let variant = PackageSpec.Variant(
-                video: id("video", .video, of: fields, renditions),
-                audio: id("audio", .audio, of: fields, renditions))
-            guard reader.sink.errorCount == errors else {
+            let video = fields.value("video").flatMap { id($0, "`video`", .video, among: renditions) }
+            let audio = fields.value("audio").map { self.audio($0, renditions, groups) } ?? [nil]
+            let found = audio.map { audio in
+                PackageSpec.Variant(video: video, audio: audio?.id, audioGroup: audio?.group)
+            }
+            guard reader.sink.errorCount == errors, let variant = found.first else {
                 hasErrors = true
                 continue
             }
@@ -296,7 +305,7 @@ struct PackageDecoder {
                         [Diagnostic.Note("the first one is here", at: $0.range)]
                     } ?? [])
             }
-            variants.append(variant)
+            variants += found
         }
         if !hasErrors { checkVariants(variants, of: written, renditions) }
         return variants
@@ -318,15 +327,38 @@ struct PackageDecoder {
         return items
     }
 
-    /// Returns the id of a rendition that a variant names; nil after an error is reported, or if it names none.
+    /// Returns the audio renditions that a variant names by the id of an output or by the name of a group; empty after an
+    /// error is reported.
+    private func audio(
+        _ node: YAMLNode, _ renditions: [OutputSpec], _ groups: [PackageSpec.AudioGroup]
+    ) -> [(id: Located<String>, group: String?)?] {
+        if let group = groups.first(where: { $0.name.value.exact == node.text?.exact }) {
+            return group.outputs.map { (Located($0, at: node.range), group.name.value) }
+        }
+        let names = groups.map(\.name.value)
+        guard let id = id(node, "`audio`", .audio, among: renditions, orGroups: names) else { return [] }
+        guard !groups.isEmpty else { return [(id, nil)] }
+        reader.sink.error(
+            .conflictingKeys, "`\(id.value)` is an output, not a group of `audio`", at: id.range,
+            notes: groups.first.map { [Diagnostic.Note("`audio` is here", at: $0.name.range)] } ?? [],
+            help: "expected one of \(names.joined(separator: ", "))")
+        return []
+    }
+
+    /// Returns the id of a rendition with a type; nil after an error is reported. `groups` are names that are also valid.
     private func id(
-        _ key: String, _ type: MediaType, of fields: Fields, _ renditions: [OutputSpec]
+        _ node: YAMLNode, _ key: String, _ type: MediaType, among renditions: [OutputSpec],
+        orGroups groups: [String] = []
     ) -> Located<String>? {
-        guard let node = fields.value(key), let id = reader.text(node, "`\(key)`") else { return nil }
+        guard let id = reader.text(node, key) else { return nil }
         guard let rendition = renditions.first(where: { $0.id?.value.exact == id.value.exact }) else {
-            let ids = renditions.filter { Self.trackType(of: $0) == type }.compactMap(\.id?.value)
+            let ids =
+                groups.isEmpty
+                ? renditions.filter { Self.trackType(of: $0) == type }.compactMap(\.id?.value) : groups
             reader.sink.error(
-                .undefinedName, "the `package` has no output `\(id.value)`", at: id.range,
+                .undefinedName,
+                "the `package` has no output\(groups.isEmpty ? "" : " and no group") `\(id.value)`",
+                at: id.range,
                 help: Suggestion.help(for: id.value, among: ids)
                     ?? (ids.isEmpty ? nil : "expected one of \(ids.joined(separator: ", "))"))
             return nil
@@ -339,6 +371,67 @@ struct PackageDecoder {
             at: id.range,
             notes: rendition.id.map { [Diagnostic.Note("the output is here", at: $0.range)] } ?? [])
         return nil
+    }
+
+    // MARK: Groups
+
+    /// Returns the entries of `audio`, whose keys are names of groups; nil after an error is reported.
+    private func groupEntries(_ written: YAMLNode.Entry) -> [YAMLNode.Entry]? {
+        guard case .mapping(let entries) = written.value.content else {
+            reader.sink.error(
+                .wrongType, "`audio` must be a mapping, not \(written.value.kind)", at: written.value.range,
+                help: "write it as `audio: { stereo: [eng, fra] }`")
+            return nil
+        }
+        if entries.isEmpty {
+            reader.sink.error(
+                .missingKey, "`audio` is empty; expected at least one group", at: written.value.range)
+            return nil
+        }
+        for entry in entries where !Identifier.isValid(entry.key) {
+            reader.sink.error(
+                .invalidName, "`\(entry.key)` is not a valid name of a group", at: entry.keyRange,
+                help: "names contain only letters, digits, `_` and `-`")
+        }
+        return entries.allSatisfy { Identifier.isValid($0.key) } ? entries : nil
+    }
+
+    private func audioGroups(_ fields: Fields, _ renditions: [OutputSpec]) -> [PackageSpec.AudioGroup] {
+        guard let written = fields[Self.audio], let entries = groupEntries(written) else { return [] }
+        let errors = reader.sink.errorCount
+        var groups: [PackageSpec.AudioGroup] = []
+        for entry in entries {
+            if let output = outputs.first(where: { $0.key.exact == entry.key.exact }) {
+                reader.sink.error(
+                    .conflictingKeys, "`\(entry.key)` is the name of a group and the id of an output",
+                    at: entry.keyRange, notes: [Diagnostic.Note("the output is here", at: output.keyRange)])
+            }
+            if case .sequence(let items) = entry.value.content, items.isEmpty {
+                reader.sink.error(
+                    .missingKey, "the group `\(entry.key)` is empty; expected the id of at least one output",
+                    at: entry.value.range)
+            }
+            var group = PackageSpec.AudioGroup(name: Located(entry.key, at: entry.keyRange), outputs: [])
+            for item in reader.list(entry.value) {
+                guard let id = id(item, "the id of an output", .audio, among: renditions) else { continue }
+                if group.outputs.contains(where: { $0.exact == id.value.exact }) {
+                    reader.sink.error(
+                        .invalidValue, "the output `\(id.value)` is listed twice", at: id.range)
+                }
+                group.outputs.append(id.value)
+            }
+            groups.append(group)
+        }
+        guard reader.sink.errorCount == errors else { return [] }
+        let used = Set(groups.flatMap(\.outputs).map(\.exact))
+        for rendition in renditions where Self.trackType(of: rendition) == .audio {
+            guard let id = rendition.id, !used.contains(id.value.exact) else { continue }
+            reader.sink.error(
+                .conflictingKeys, "no group of `audio` has the output `\(id.value)`", at: id.range,
+                notes: [Diagnostic.Note("`audio` is here", at: written.keyRange)],
+                help: "add it to a group, or remove the output")
+        }
+        return groups
     }
 
     /// Reports renditions that no variant uses.
@@ -359,5 +452,6 @@ struct PackageDecoder {
 extension PackageSpec.Variant {
     fileprivate func hasSameRenditions(as other: PackageSpec.Variant) -> Bool {
         video?.value.exact == other.video?.value.exact && audio?.value.exact == other.audio?.value.exact
+            && audioGroup?.exact == other.audioGroup?.exact
     }
 }

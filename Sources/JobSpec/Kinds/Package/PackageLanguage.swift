@@ -6,7 +6,9 @@ extension Language {
         "packageVariant", "an entry of `variants`", "A combination of renditions that players can choose.",
         keys: [
             KeyInfo("video", .identifier, "The id of an output with a video track."),
-            KeyInfo("audio", .identifier, "The id of an output with an audio track."),
+            KeyInfo(
+                "audio", .identifier,
+                "The id of an output with an audio track, or the name of a group in `audio`."),
         ], alternatives: [.atLeastOne(["video", "audio"])])
     static let package = MappingType(
         "package", "`package`",
@@ -36,6 +38,12 @@ extension Language {
                 "variants", .list(.mapping(packageVariant)),
                 "The combinations that players can choose.",
                 default: "every video rendition with every audio rendition"),
+            KeyInfo(
+                PackageDecoder.audio,
+                .mapOf(
+                    .oneOf([.identifier, .list(.identifier)]), keys: .identifiers, mayBeEmpty: false),
+                "Groups of audio renditions by name (HLS's `GROUP-ID`), such as `{ stereo: [eng, fra], surround: [eng51, fra51] }`: players choose a group by what they decode, and users a rendition of it by language. The default of a group is the first output with `disposition: [default]`, otherwise the first one.",
+                default: "a group for each format (codec and number of channels)"),
             KeyInfo(
                 "iframes", .boolean,
                 "Playlists of keyframes for fast seeking (`EXT-X-I-FRAMES-ONLY`); `hls` only.",

@@ -15,6 +15,8 @@ package struct PackageSpec: Sendable {
     package var container: Located<SegmentContainer>
     /// Combinations of video and audio that are offered; empty for every video with every audio rendition.
     package var variants: [Variant]
+    /// Groups of audio renditions; empty to form them by format.
+    package var audioGroups: [AudioGroup]
     /// Location of the request for playlists of keyframes; nil without them.
     package var keyframePlaylists: SourceRange?
     /// Location of the request for thumbnails, which are a rendition with images; nil without them.
@@ -31,6 +33,15 @@ package struct PackageSpec: Sendable {
     package struct Variant: Sendable {
         package var video: Located<String>?
         package var audio: Located<String>?
+        /// Name of the group in which the audio is offered; nil to form groups by format.
+        package var audioGroup: String?
+    }
+
+    /// Audio renditions among which users choose by language.
+    package struct AudioGroup: Sendable {
+        package var name: Located<String>
+        /// Ids of the outputs, without duplicates.
+        package var outputs: [String]
     }
 }
 

@@ -27,11 +27,11 @@ struct PackageAssembler {
         case published(PublishedFolder)
     }
 
-    /// Returns the complete folder, which is not published yet, and the descriptions of all renditions. `reused` renditions,
-    /// by id, are taken from the folder at the destination; all others from written files.
+    /// Returns the complete folder, which is not published yet, the descriptions of all renditions, and the summary of the
+    /// package. `reused` renditions, by id, are taken from the folder at the destination; all others from written files.
     func assemble(
         _ written: [WrittenFile], reusing reused: [String: StreamingRendition]
-    ) throws -> (folder: TemporaryFolder, renditions: [StreamingRendition]) {
+    ) throws -> (folder: TemporaryFolder, renditions: [StreamingRendition], summary: PackageSummary) {
         let files = Dictionary(
             written.map { ($0.task.output.id ?? "", $0) }, uniquingKeysWith: { first, _ in first })
         let earlier = reused.isEmpty ? nil : try PublishedFolder(destination, in: root)
@@ -88,7 +88,7 @@ struct PackageAssembler {
             try folder.add(manifest.path, [.bytes(Array(manifest.text.utf8))])
         }
         for file in written { file.file.empty() }
-        return (folder, renditions)
+        return (folder, renditions, description.summary)
     }
 
     /// Returns the description of a sheet of thumbnails with a file of `size` bytes.
