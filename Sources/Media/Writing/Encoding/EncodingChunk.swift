@@ -1,5 +1,4 @@
 internal import DequeModule
-internal import Dispatch
 internal import LibAV
 internal import Locking
 
@@ -18,7 +17,7 @@ final class EncodingChunk: @unchecked Sendable {
     }
 
     private let state = Guarded(State())
-    private let queue = DispatchQueue(label: "tandem.chunk")
+    private let queue = SerialQueue(label: "tandem.chunk")
     private let configuration: EncoderConfiguration
     private let globalHeaders: Bool
     private let extradata: [UInt8]
