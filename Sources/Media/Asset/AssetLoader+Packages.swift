@@ -42,7 +42,7 @@ extension AssetLoader {
     private static func isSegmentFormat(_ contents: AssetContents) -> Bool {
         let container = SourceContainer(contents.container)
         return container.isMovie || container.hasArbitraryStart || container.isMatroska
-            || contents.container == "webvtt"
+            || container.isWebVTT
     }
 
     /// Returns the description of a part's track, with the properties that the manifest states. `first` is the number of

@@ -38,6 +38,8 @@ package struct SourceContainer: Sendable {
     package var isMovie: Bool { names.contains("mov") }
     /// Whether the container is Matroska or WebM.
     package var isMatroska: Bool { names.contains("matroska") }
+    /// Whether the container is a WebVTT file.
+    package var isWebVTT: Bool { names.contains("webvtt") }
     /// Whether the container is an image file, for which libavformat has a demuxer of each format (`png_pipe`).
     package var isImageFile: Bool { names.contains { $0.hasSuffix("_pipe") } }
     /// Whether libavformat subtracts the padding of the last packet from its duration.

@@ -65,7 +65,7 @@ struct PackageDecoder {
         _ = container(fields)
         _ = keyframePlaylists(fields)
         _ = thumbnailsID(fields)
-        if let written = fields[Self.audio] { _ = groupEntries(written) }
+        if let written = fields[Self.audio] { checkGroups(written) }
         if let written = fields["variants"] {
             for item in variantNodes(written) ?? [] { _ = reader.fields(item, as: Language.packageVariant) }
         }
@@ -396,6 +396,28 @@ struct PackageDecoder {
         return entries.allSatisfy { Identifier.isValid($0.key) } ? entries : nil
     }
 
+    /// Validates the form of `audio` in `defaults`, where the outputs aren't known.
+    private func checkGroups(_ written: YAMLNode.Entry) {
+        for entry in groupEntries(written) ?? [] {
+            checkIsNotEmpty(entry)
+            for item in reader.list(entry.value) {
+                guard let id = reader.text(item, "the id of an output"), !Identifier.isValid(id.value) else {
+                    continue
+                }
+                reader.sink.error(
+                    .invalidName, "`\(id.value)` is not a valid id of an output", at: id.range,
+                    help: "names contain only letters, digits, `_` and `-`")
+            }
+        }
+    }
+
+    private func checkIsNotEmpty(_ group: YAMLNode.Entry) {
+        guard case .sequence(let items) = group.value.content, items.isEmpty else { return }
+        reader.sink.error(
+            .missingKey, "the group `\(group.key)` is empty; expected the id of at least one output",
+            at: group.value.range)
+    }
+
     private func audioGroups(_ fields: Fields, _ renditions: [OutputSpec]) -> [PackageSpec.AudioGroup] {
         guard let written = fields[Self.audio], let entries = groupEntries(written) else { return [] }
         let errors = reader.sink.errorCount
@@ -406,11 +428,7 @@ struct PackageDecoder {
                     .conflictingKeys, "`\(entry.key)` is the name of a group and the id of an output",
                     at: entry.keyRange, notes: [Diagnostic.Note("the output is here", at: output.keyRange)])
             }
-            if case .sequence(let items) = entry.value.content, items.isEmpty {
-                reader.sink.error(
-                    .missingKey, "the group `\(entry.key)` is empty; expected the id of at least one output",
-                    at: entry.value.range)
-            }
+            checkIsNotEmpty(entry)
             var group = PackageSpec.AudioGroup(name: Located(entry.key, at: entry.keyRange), outputs: [])
             for item in reader.list(entry.value) {
                 guard let id = id(item, "the id of an output", .audio, among: renditions) else { continue }
