@@ -63,12 +63,16 @@ import FileSystem
             outputs: { main: { tracks: [ { audio: first, encode: { codec: aac } } ] } }
             package: { formats: [hls], container: ts, destination: eleven }
           twelve: { asset: ./a.mp4, tracks: [ { video: first, encode: { codec: h264, target_size: 50kB } } ], destination: twelve.mp4 }
+          thirteen: { asset: ./a.mp4, tracks: [ { video: first, encode: { codec: h264, parallel: 2 } } ], destination: thirteen.mp4 }
           four: { asset: ./a.mp4, tracks: [ { audio: all, copy: true } ], destination: four.m4a }
           five: { asset: ./nothing.mp4, tracks: [ { audio: all, copy: true } ], destination: five.m4a }
         """
     /// Arguments that select the jobs without errors, and set a variable whose name isn't in snake case.
     private static let selection =
-        ["one", "two", "three", "four", "six", "seven", "eight", "nine", "ten", "eleven", "twelve"].flatMap {
+        [
+            "one", "two", "three", "four", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
+            "thirteen",
+        ].flatMap {
             ["--only", $0]
         } + [
             "--set", "camelCase=1",
