@@ -10,14 +10,26 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
     package let timeBase: Rational
     /// Codec parameters of the packets, for the muxer.
     package let parameters: CodecParameters
+    /// Number of frames; nil unless decoding times depend on it.
+    private let length: StreamLength?
+
+    /// The number of frames sent to an encoder that computes wrong decoding times for a few of them.
+    private final class StreamLength {
+        var frames = 0
+        var isComplete = false
+
+        /// Whether the stream is too short for a frame to be reordered, so that frames are decoded when they are presented.
+        var isShort: Bool { isComplete && frames <= 2 }
+    }
 
     private init(
         adopting context: UnsafeMutablePointer<AVCodecContext>, timeBase: Rational,
-        parameters: CodecParameters
+        parameters: CodecParameters, mistimesShortStreams: Bool
     ) {
         self.context = context
         self.timeBase = timeBase
         self.parameters = parameters
+        length = mistimesShortStreams ? StreamLength() : nil
     }
 
     deinit { FrameEncoder.free(context) }
@@ -64,7 +76,8 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
             }
             let parameters = try CodecParameters(context: context)
             return FrameEncoder(
-                adopting: context, timeBase: Rational(context.pointee.time_base), parameters: parameters)
+                adopting: context, timeBase: Rational(context.pointee.time_base), parameters: parameters,
+                mistimesShortStreams: configuration.model?.operation.mistimesShortStreams == true)
         } catch {
             free(context)
             throw error
@@ -198,6 +211,7 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
         if code == tandem_eagain { return false }
         try check(code, "encoding", context: context)
         SharedEncoder.noteFrame(context)
+        length?.frames += 1
         return true
     }
 
@@ -218,6 +232,7 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
 
     /// Starts draining: the remaining packets can then be received.
     package func sendEnd() throws(AVError) {
+        length?.isComplete = true
         if SharedEncoder.endsWithoutFrames(context) { return }
         let code = avcodec_send_frame(context, nil)
         if code != tandem_eof { try check(code, "encoding", context: context) }
@@ -231,6 +246,7 @@ package struct FrameEncoder: ~Copyable, @unchecked Sendable {
         if code == tandem_eagain { return .needsInput }
         if code == tandem_eof { return .ended }
         try check(code, "encoding", context: context)
+        if length?.isShort == true { packet.dts = packet.pts }
         return .ready
     }
 }

@@ -272,6 +272,8 @@ package struct EncoderModel: Sendable {
         /// Whether a packet is one FLAC frame that depends on no other packet except by its number, so that several encoders
         /// can encode a track together.
         package var hasIndependentFLACFrames = false
+        /// Whether the decoding times of a stream with one or two frames are undefined.
+        package var mistimesShortStreams = false
         /// Settings with which an encoder of one thread doesn't depend on the number of processors, unless the job sets
         /// them; nil if a track can't be encoded in chunks: packets of separate encoders aren't one stream, or the encoder
         /// uses all processors itself.

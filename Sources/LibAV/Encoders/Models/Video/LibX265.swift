@@ -35,6 +35,9 @@ extension EncoderModel {
         model.frames.roundsToChroma = true
         model.nearLossless = NearLossless(crf: 12, preset: "veryfast", parameters: "x265-params")
         model.gop.forcedKeyframes = { _ in (.option("forced-idr"), "1") }
+        // x265 3.5 subtracts the distance of the first and the third frame (with B-frames, and the second one with one of
+        // them), which is uninitialized memory in shorter streams.
+        model.operation.mistimesShortStreams = true
         model.operation.chunkSettings = [
             (.entry("frame-threads", of: "x265-params"), "1"), (.entry("pools", of: "x265-params"), "none"),
         ]
