@@ -1,3 +1,4 @@
+internal import ExactStrings
 package import FoundationEssentials
 
 /// A renderer of messages as SARIF 2.1.0, which code-scanning services read.
@@ -93,15 +94,7 @@ package enum SARIFRenderer {
 
     /// Returns a path as a URI reference, with percent-encoding of characters that aren't allowed in one.
     private static func uri(_ path: String) -> String {
-        let text = path.utf8.map { byte -> String in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x2f, 0x5f, 0x7e:
-                String(UnicodeScalar(byte))
-            default:
-                "%" + String(byte >> 4, radix: 16, uppercase: true)
-                    + String(byte & 15, radix: 16, uppercase: true)
-            }
-        }.joined()
+        let text = PercentEncoding.path(path)
         return path.hasPrefix("/") ? "file://" + text : text
     }
 }

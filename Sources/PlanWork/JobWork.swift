@@ -185,10 +185,8 @@ package actor JobWork {
 
     private func encode(_ input: Int) async throws {
         try await write(builder(input))
-        for output in plan.outputs.indices where plan.outputs[output].input == input {
-            if fits[output] != nil { return }
-        }
-        passes[input] = nil
+        // Corrections use the statistics again.
+        if !fits.keys.contains(where: { plan.outputs[$0].input == input }) { passes[input] = nil }
     }
 
     /// Encodes outputs of an input again that missed their target size, with corrected bit rates and the statistics of the
@@ -238,7 +236,7 @@ package actor JobWork {
     /// Adds a finished file to the encodes of an output with a target size.
     private func noteSize(of output: Int, _ writer: AssetWriter, in plan: JobPlan) {
         guard let (target, track) = plan.outputs[output].targetSize,
-            case .encode(let encoding) = plan.outputs[output].tracks[track].action
+            let encoding = plan.outputs[output].tracks[track].encoding
         else { return }
         fits[output, default: SizeFit(target)].add(
             SizeFit.Attempt(

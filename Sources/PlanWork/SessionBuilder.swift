@@ -219,7 +219,7 @@ struct SessionBuilder {
             || self.source.isComposition
         input.id = id
         input.sharesProcessors = sharesProcessors
-        if case .encode(let encoding) = track.action { input.maxChunks = encoding.maxChunks }
+        input.maxChunks = track.encoding?.maxChunks
         input.transform = track.transform
         input.metadata = track.metadata
         input.nominalFrameRate = track.source.frameRate

@@ -8,13 +8,7 @@ import Testing
     /// Creates a folder with a source `a.mp4` of 5 s: video with B-frames, audio in two languages, and subtitles.
     private func folder(rate: String = "25") throws -> Scratch {
         let scratch = try Scratch()
-        try scratch.writeSubtitles()
-        try ffmpeg(
-            "-f", "lavfi", "-i", "testsrc2=size=128x96:rate=\(rate):duration=5", "-f", "lavfi", "-i",
-            "sine=duration=5:sample_rate=48000", "-f", "lavfi", "-i", "sine=frequency=880:duration=5", "-i",
-            scratch.file("a.srt"), "-map", "0", "-map", "1", "-map", "2", "-map", "3", "-c:v", "libx264",
-            "-preset", "veryfast", "-bf", "2", "-g", "30", "-c:a", "aac", "-c:s", "mov_text",
-            "-metadata:s:a:0", "language=eng", "-metadata:s:a:1", "language=deu", scratch.file("a.mp4"))
+        try scratch.writePackageSource(rate: rate)
         return scratch
     }
 

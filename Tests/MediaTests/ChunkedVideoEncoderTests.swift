@@ -6,19 +6,6 @@ import Testing
 
 /// Video that is encoded in chunks is one stream, whose packets don't depend on the number of chunks in progress.
 @Suite struct ChunkedVideoEncoderTests {
-    /// Properties of a packet that are compared.
-    private struct Coded: Equatable {
-        var bytes: [UInt8]
-        var pts: Int64
-        var dts: Int64
-        var isKeyframe: Bool
-
-        init(_ packet: borrowing Packet) {
-            bytes = packet.withBytes { Array($0) }
-            (pts, dts, isKeyframe) = (packet.pts, packet.dts, packet.isKey)
-        }
-    }
-
     private func configuration(_ encoder: String) throws -> EncoderConfiguration {
         var configuration = EncoderConfiguration(
             encoder: encoder, mediaType: .video, timeBase: Rational(1, 1000))
@@ -38,12 +25,12 @@ import Testing
     /// Encodes frames of noise at given times.
     private func encode(
         _ times: [Int64], _ configuration: EncoderConfiguration, chunkLength: Int, maxChunks: Int
-    ) throws -> [Coded] {
+    ) throws -> [CodedPacket] {
         let chunked = ChunkedVideoEncoder(
             try FrameEncoder.open(configuration, globalHeaders: true), configuration: configuration,
             globalHeaders: true, chunkLength: chunkLength, maxChunks: maxChunks)
         var random = SeededGenerator(3)
-        var packets: [Coded] = []
+        var packets: [CodedPacket] = []
         for time in times {
             let frame = try Frame.video(format: .yuv420p, width: 64, height: 64)
             let shift = UInt8.random(in: 0...40, using: &random)
@@ -58,9 +45,9 @@ import Testing
                 }
             }
             frame.pts = time
-            try chunked.send(frame) { packet throws(AVError) in packets.append(Coded(packet)) }
+            try chunked.send(frame) { packet throws(AVError) in packets.append(CodedPacket(packet)) }
         }
-        try chunked.finish { packet throws(AVError) in packets.append(Coded(packet)) }
+        try chunked.finish { packet throws(AVError) in packets.append(CodedPacket(packet)) }
         return packets
     }
 
@@ -86,8 +73,22 @@ import Testing
         #expect(expected.allSatisfy { $0.dts <= $0.pts })
         // Each chunk begins with a keyframe, and its packets precede those of the next chunk.
         for start in stride(from: 0, to: times.count, by: 20) {
-            #expect(expected[start].isKeyframe && expected[start].pts == times[start])
+            #expect(expected[start].isKey && expected[start].pts == times[start])
         }
+    }
+
+    /// A cancelled chunk encodes no more frames.
+    @Test func cancelledChunkIsComplete() throws {
+        let chunk = EncodingChunk(
+            nil, try configuration("libaom-av1"), globalHeaders: true, extradata: [])
+        chunk.cancel()
+        for time in 0..<100 {
+            let frame = try Frame.video(format: .yuv420p, width: 64, height: 64)
+            frame.pts = Int64(time)
+            chunk.add(frame)
+        }
+        #expect(chunk.encodeNext())
+        #expect(try chunk.nextPacket() == nil)
     }
 
     /// Packets of encoders with different parameter sets aren't one stream.

@@ -6,19 +6,6 @@ import Testing
 
 /// FLAC that several encoders produce together equals that of one encoder.
 @Suite struct ConcurrentFLACEncoderTests {
-    /// Properties of a packet that are compared.
-    private struct Coded: Equatable {
-        var bytes: [UInt8]
-        var pts: Int64
-        var duration: Int64
-        var header: [UInt8]?
-
-        init(_ packet: borrowing Packet) {
-            bytes = packet.withBytes { Array($0) }
-            (pts, duration, header) = (packet.pts, packet.duration, packet.newHeaders)
-        }
-    }
-
     private func configuration(_ format: String, _ channels: Int) throws -> EncoderConfiguration {
         var configuration = EncoderConfiguration(
             encoder: "flac", mediaType: .audio, timeBase: Rational(1, 48_000))
@@ -58,12 +45,12 @@ import Testing
         let size = single.frameSize
         let concurrent = try #require(
             try ConcurrentFLACEncoder(configuration, parameters: single.parameters, processors: 3))
-        var (expected, found) = ([Coded](), [Coded]())
+        var (expected, found) = ([CodedPacket](), [CodedPacket]())
         func receive() throws {
             while true {
                 let packet = try Packet()
                 guard case .ready = try single.receive(into: packet) else { return }
-                expected.append(Coded(packet))
+                expected.append(CodedPacket(packet))
             }
         }
         var random = SeededGenerator(7)
@@ -73,11 +60,11 @@ import Testing
             let same = try frame.reference()
             #expect(try single.send(frame))
             try receive()
-            try concurrent.encode(same) { packet throws(AVError) in found.append(Coded(packet)) }
+            try concurrent.encode(same) { packet throws(AVError) in found.append(CodedPacket(packet)) }
         }
         try single.sendEnd()
         try receive()
-        try concurrent.finish { packet throws(AVError) in found.append(Coded(packet)) }
+        try concurrent.finish { packet throws(AVError) in found.append(CodedPacket(packet)) }
         #expect(found.count == blocks + 1 && found.last?.header != nil)
         // The last packet contains only the header.
         #expect(found.dropLast() == expected.dropLast())

@@ -144,16 +144,21 @@ package struct LocalProber: SourceProber {
 
     /// Opens the source and performs a request.
     package func respond(to request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
-        if let package = request.package, let path = request.path {
-            guard package.isValid else { throw SourceProblem("the package is invalid") }
-            var prober = self
-            prober.media.sources.packages.add(package, at: path)
-            return try prober.respond(to: ProbeRequest(path: path, subject: request.subject))
-        }
+        if case .trial(let trial) = request.subject { return .verdict(trial.run()) }
+        guard let path = request.path else { throw SourceProblem("the probe request has no source") }
+        guard let package = request.package else { return try respond(to: request.subject, of: path) }
+        guard package.isValid else { throw SourceProblem("the package is invalid") }
+        var prober = self
+        prober.media.sources.packages.add(package, at: path)
+        return try prober.respond(to: request.subject, of: path)
+    }
+
+    /// Performs a request about the source at a path.
+    private func respond(
+        to subject: ProbeRequest.Subject, of path: String
+    ) throws(SourceProblem) -> ProbeResponse {
         do {
-            if case .trial(let trial) = request.subject { return .verdict(trial.run()) }
-            guard let path = request.path else { throw SourceProblem("the probe request has no source") }
-            switch request.subject {
+            switch subject {
             case .description(let timing):
                 return .description(
                     SourceDescription(

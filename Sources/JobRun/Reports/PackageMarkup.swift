@@ -49,23 +49,13 @@ enum PackageMarkup {
     static func reference(to path: String, from folder: String?) -> String {
         let target = path.utf8.split(separator: UInt8(ascii: "/")).map { Array($0) }
         guard let base = folder?.utf8.split(separator: UInt8(ascii: "/")).map({ Array($0) }) else {
-            return "file:///" + target.map(encoded).joined(separator: "/")
+            return "file:///" + target.map { PercentEncoding.component($0) }.joined(separator: "/")
         }
         let common = zip(target, base).prefix { $0 == $1 }.count
-        let steps = Array(repeating: "..", count: base.count - common) + target.dropFirst(common).map(encoded)
+        let steps =
+            Array(repeating: "..", count: base.count - common)
+            + target.dropFirst(common).map { PercentEncoding.component($0) }
         // A first component with a colon would be a scheme; colons are encoded.
         return steps.joined(separator: "/")
-    }
-
-    private static func encoded(_ component: [UInt8]) -> String {
-        component.reduce(into: "") { text, byte in
-            let isUnreserved =
-                (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte) || (0x61...0x7a).contains(byte)
-                || [0x2d, 0x2e, 0x5f, 0x7e].contains(byte)
-            text +=
-                isUnreserved
-                ? String(UnicodeScalar(byte))
-                : "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
-        }
     }
 }

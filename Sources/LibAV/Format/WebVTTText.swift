@@ -1,10 +1,10 @@
 /// A WebVTT file reduced to the subset that libavformat 5.1 can read. libavformat treats the first block that is
 /// neither a cue nor a comment (a style, a region), and a cue with an invalid time, as the end of the file. This
 /// source drops and reports such blocks; an invalid time is an error.
-final class WebVTTText: ByteSource {
+final class WebVTTText: MemorySource {
     /// Kinds of dropped blocks, as words for messages.
     private(set) var droppedBlocks: Set<String> = []
-    private var text: [UInt8] = []
+    private(set) var bytes: [UInt8] = []
 
     /// Maximum file size in bytes, far more than the cues of a film need. libavformat keeps all cues in memory.
     static let maxBytes: Int64 = 64 << 20
@@ -15,31 +15,42 @@ final class WebVTTText: ByteSource {
             Self.withoutMark(head[...]).starts(with: "WEBVTT".utf8),
             let all = source.bytes(at: 0, Int(source.size))
         else { return nil }
-        text.reserveCapacity(all.count)
-        var block: [Line] = []
-        var isFirst = true
-        var hasTiming = false
-        var number = 0
-        for line in Self.lines(Self.withoutMark(all[...])) {
-            number += 1
-            if line.isEmpty {
-                try take(block, isFirst: isFirst, path: path)
-                if !block.isEmpty { isFirst = false }
-                (block, hasTiming) = ([], false)
-            } else {
-                // A cue may follow another cue, or the header, without an empty line in between.
-                if Self.isTiming(line), isFirst && !block.isEmpty || block.count > 1 || hasTiming {
-                    try take(block, isFirst: isFirst, path: path)
-                    (isFirst, block, hasTiming) = (false, [], false)
-                }
-                if Self.isTiming(line) { hasTiming = true }
-                block.append(Line(number: number, bytes: line))
-            }
+        bytes.reserveCapacity(all.count)
+        try Self.forEachBlock(of: all) { block, isFirst throws(InputError) in
+            try take(block, isFirst: isFirst, path: path)
         }
-        try take(block, isFirst: isFirst, path: path)
     }
 
-    private struct Line {
+    /// Calls `body` for each block of a file, with its lines, and whether it is the first one, which is the header. A cue may
+    /// follow another cue, or the header, without an empty line in between.
+    static func forEachBlock<Failure: Error>(
+        of file: [UInt8], _ body: (_ block: [Line], _ isFirst: Bool) throws(Failure) -> Void
+    ) throws(Failure) {
+        var block: [Line] = []
+        var (isFirst, hasTiming, number) = (true, false, 0)
+        func finish() throws(Failure) {
+            if !block.isEmpty {
+                try body(block, isFirst)
+                isFirst = false
+            }
+            (block, hasTiming) = ([], false)
+        }
+        for line in lines(withoutMark(file[...])) {
+            number += 1
+            if line.isEmpty {
+                try finish()
+                continue
+            }
+            let isTiming = isTiming(line)
+            if isTiming, isFirst && !block.isEmpty || block.count > 1 || hasTiming { try finish() }
+            hasTiming = hasTiming || isTiming
+            block.append(Line(number: number, bytes: line))
+        }
+        try finish()
+    }
+
+    /// A line with its number, from 1.
+    struct Line {
         let number: Int
         let bytes: ArraySlice<UInt8>
     }
@@ -58,10 +69,10 @@ final class WebVTTText: ByteSource {
             }
         }
         for line in block {
-            text += line.bytes
-            text.append(UInt8(ascii: "\n"))
+            bytes += line.bytes
+            bytes.append(UInt8(ascii: "\n"))
         }
-        text.append(UInt8(ascii: "\n"))
+        bytes.append(UInt8(ascii: "\n"))
     }
 
     static func withoutMark(_ bytes: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
@@ -113,16 +124,5 @@ final class WebVTTText: ByteSource {
         if line.starts(with: "STYLE".utf8) { return "styles" }
         if line.starts(with: "REGION".utf8) || line.starts(with: "Region:".utf8) { return "regions" }
         return line.starts(with: "NOTE".utf8) ? "comments" : "text outside of cues"
-    }
-
-    // MARK: ByteSource
-
-    var size: Int64 { Int64(text.count) }
-
-    func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(AVError) -> Int {
-        guard offset >= 0, offset < size else { return 0 }
-        let part = text[Int(offset)..<min(text.count, Int(offset) + buffer.count)]
-        buffer.copyBytes(from: part)
-        return part.count
     }
 }

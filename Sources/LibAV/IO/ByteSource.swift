@@ -40,3 +40,19 @@ package enum SourceLocation {
         location.hasPrefix("http://") || location.hasPrefix("https://")
     }
 }
+
+/// A source whose bytes are in memory.
+package protocol MemorySource: ByteSource {
+    var bytes: [UInt8] { get }
+}
+
+extension MemorySource {
+    package var size: Int64 { Int64(bytes.count) }
+
+    package func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(AVError) -> Int {
+        guard offset >= 0, offset < size else { return 0 }
+        let part = bytes[Int(offset)..<min(bytes.count, Int(offset) + buffer.count)]
+        buffer.copyBytes(from: part)
+        return part.count
+    }
+}

@@ -2,8 +2,8 @@ internal import CFFmpeg
 
 /// The WebVTT segments of a package's part as one file: the cues of all segments, each once, at the times of the media
 /// (RFC 8216, 3.5).
-final class SegmentedText: ByteSource {
-    private let text: [UInt8]
+final class SegmentedText: MemorySource {
+    let bytes: [UInt8]
 
     /// Maximum size of all segments in bytes, which repeat cues that last long.
     private static let maxBytes: Int64 = 256 << 20
@@ -36,46 +36,24 @@ final class SegmentedText: ByteSource {
                 joined += block
             }
         }
-        text = joined
-    }
-
-    var size: Int64 { Int64(text.count) }
-
-    func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(AVError) -> Int {
-        guard offset >= 0, offset < size else { return 0 }
-        let part = text[Int(offset)..<min(text.count, Int(offset) + buffer.count)]
-        buffer.copyBytes(from: part)
-        return part.count
+        bytes = joined
     }
 
     /// Returns the blocks of a segment behind its header, with the times of the media; each ends with an empty line.
     private static func blocks(_ bytes: [UInt8]) -> [[UInt8]] {
         var blocks: [[UInt8]] = []
-        var block: [ArraySlice<UInt8>] = []
-        var (isHeader, hasTiming) = (true, false)
         /// Difference between the media's time and the cues' time in milliseconds.
         var shift: Int64 = 0
-        func finish() {
-            if isHeader {
-                shift = block.lazy.compactMap(mapping).first ?? 0
-            } else if !block.isEmpty {
-                let lines = block.map { WebVTTText.isTiming($0) ? shifted($0, by: shift) : Array($0) }
-                blocks.append(Array((lines + [[]]).joined(separator: [UInt8(ascii: "\n")])) + [0x0a])
+        WebVTTText.forEachBlock(of: bytes) { block, isFirst in
+            if isFirst {
+                shift = block.lazy.compactMap { mapping($0.bytes) }.first ?? 0
+                return
             }
-            if !block.isEmpty { isHeader = false }
-            (block, hasTiming) = ([], false)
-        }
-        for line in WebVTTText.lines(WebVTTText.withoutMark(bytes[...])) {
-            if line.isEmpty {
-                finish()
-            } else {
-                let isTiming = WebVTTText.isTiming(line)
-                if isTiming, isHeader && !block.isEmpty || block.count > 1 || hasTiming { finish() }
-                hasTiming = hasTiming || isTiming
-                block.append(line)
+            let lines = block.map {
+                WebVTTText.isTiming($0.bytes) ? shifted($0.bytes, by: shift) : Array($0.bytes)
             }
+            blocks.append(Array((lines + [[]]).joined(separator: [UInt8(ascii: "\n")])) + [0x0a])
         }
-        finish()
         return blocks
     }
 

@@ -1,17 +1,8 @@
 internal import LibAV
 
-/// A source in memory.
-final class BytesSource: ByteSource {
-    private let bytes: [UInt8]
+/// A source of given bytes.
+final class BytesSource: MemorySource {
+    let bytes: [UInt8]
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
-
-    var size: Int64 { Int64(bytes.count) }
-
-    func read(at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(AVError) -> Int {
-        guard offset >= 0, offset < size else { return 0 }
-        let part = bytes[Int(offset)..<min(bytes.count, Int(offset) + buffer.count)]
-        buffer.copyBytes(from: part)
-        return part.count
-    }
 }

@@ -18,7 +18,7 @@ package struct PredictedTrack: Sendable {
 
 extension ContainerType {
     /// Returns an estimate of the bytes that the container adds to the packets of some tracks: headers, index and framing.
-    /// It exceeds the actual number in most cases. `fragments` is the number of fragments; 0 for an unfragmented file.
+    /// In most cases, the actual number is smaller. `fragments` is the number of fragments; 0 for an unfragmented file.
     package func overhead(of tracks: [PredictedTrack], seconds: Double, fragments: Double) -> Double {
         switch model.framing {
         case .movie:

@@ -51,7 +51,7 @@ package struct JobWarnings {
     /// The warning about a file that is smaller than its target size by more than 3 %.
     private var sizeWarning: String? {
         guard let (target, track) = plan.targetSize, let last = findings.sizeAttempts.last,
-            case .encode(let encoding) = plan.tracks[track].action
+            let encoding = plan.tracks[track].encoding
         else { return nil }
         var fit = SizeFit(target)
         for attempt in findings.sizeAttempts {

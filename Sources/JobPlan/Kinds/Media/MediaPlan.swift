@@ -54,20 +54,18 @@ extension MediaPlan: KindPlan {
         let area = Int64(encoder.width) * Int64(encoder.height)
         let sourceArea = Int64(track.source.width) * Int64(track.source.height)
         let rate = (encoder.frameRate ?? track.source.frameRate).map { Double($0.num) / Double($0.den) } ?? 25
+        // One processor for each ninth of a 1080p frame, about the work of one of x264's threads.
+        var cores = Int(min(16, max(1, area / 230_400)))
+        // Memory of the frames in the decoder, the queue and the lookahead, at up to three bytes a pixel.
+        var memory = (area * 80 + sourceArea * 24) * 2
         if let chunk = encoder.chunk {
-            let chunks = min(encoding.maxChunks ?? 16, activeProcessorCount)
-            let frame = encoder.pixelFormat.frameSize(width: encoder.width, height: encoder.height)
+            cores = min(encoding.maxChunks ?? 16, activeProcessorCount)
             // The frames of the chunks in progress: on average, half of each chunk waits for its encoder.
-            return OutputCost(
-                cores: Double(chunks),
-                memory: Int64(chunk * frame / 2 * chunks) + (area * 60 + sourceArea * 24) * 2,
-                work: duration * rate * Double(area + sourceArea / 4) / 20e6)
+            let frame = encoder.pixelFormat.frameSize(width: encoder.width, height: encoder.height)
+            memory += Int64(chunk * frame / 2 * cores)
         }
         return OutputCost(
-            // One processor for each ninth of a 1080p frame, about the work of one of x264's threads.
-            cores: Double(min(16, max(1, area / 230_400))),
-            // Memory of the frames in the decoder, the queue and the lookahead, at up to three bytes a pixel.
-            memory: (area * 80 + sourceArea * 24) * 2,
+            cores: Double(cores), memory: memory,
             work: duration * rate * Double(area + sourceArea / 4) / 20e6
                 * ((encoding.hasTwoPasses ? 1.6 : 1) + (encoding.targetSize == nil ? 0 : 1)))
     }

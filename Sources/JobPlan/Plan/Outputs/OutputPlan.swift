@@ -149,15 +149,10 @@ extension OutputPlan {
         return output
     }
 
-    package var hasChunks: Bool {
-        tracks.contains { track in
-            if case .encode(let encoding) = track.action { encoding.encoder.chunk != nil } else { false }
-        }
-    }
+    /// Whether a track is encoded in chunks.
+    package var hasChunks: Bool { encodings.contains { $0.encoder.chunk != nil } }
 
-    package var hasTwoPasses: Bool {
-        allTracks.contains { track in
-            if case .encode(let encoding) = track.action { encoding.hasTwoPasses } else { false }
-        }
-    }
+    package var hasTwoPasses: Bool { encodings.contains(where: \.hasTwoPasses) }
+
+    private var encodings: [TrackPlan.Encoding] { allTracks.compactMap(\.encoding) }
 }

@@ -35,9 +35,7 @@ extension OutputPlan {
     /// Size that the finished file must meet, with the index of the track whose bit rate determines it; nil without one.
     package var targetSize: (size: TargetSize, track: Int)? {
         for (index, track) in tracks.enumerated() {
-            if case .encode(let encoding) = track.action, let size = encoding.targetSize {
-                return (size, index)
-            }
+            if let size = track.encoding?.targetSize { return (size, index) }
         }
         return nil
     }

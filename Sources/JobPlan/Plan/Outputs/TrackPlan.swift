@@ -109,6 +109,8 @@ package struct TrackPlan: Codable, Hashable, Sendable {
     /// Composition of several source tracks into this one; `source` then describes the composed frames.
     package var composing: VideoComposition?
     package var action: Action
+    /// Encoding of the track; nil if it is copied or cut.
+    package var encoding: Encoding? { if case .encode(let encoding) = action { encoding } else { nil } }
     /// Predicted properties of the output's track.
     @Annotation package var expected: Expectation
     /// Rotation of the output's frames for display.

@@ -32,8 +32,10 @@ struct TargetSizePlanner {
 
     /// Returns the tracks with the bit rate of the video; nil if no track has a target size, or after an error.
     consuming func decide() -> Decision<Fitted> {
-        let targets = tracks.indices.filter { target(of: tracks[$0]) != nil }
-        guard let first = targets.first, let target = target(of: tracks[first]) else { return Decision(nil) }
+        let targets = tracks.indices.filter { tracks[$0].encoding?.targetSize != nil }
+        guard let first = targets.first, let target = tracks[first].encoding?.targetSize else {
+            return Decision(nil)
+        }
         if targets.count > 1 {
             reasons.error(
                 .conflictingKeys,
@@ -43,10 +45,6 @@ struct TargetSizePlanner {
         let others = tracks.indices.filter { $0 != first }.compactMap { predicted(tracks[$0], target) }
         guard !reasons.hasErrors else { return Decision(nil, reasons) }
         return Decision(planned(first, target, beside: others), reasons)
-    }
-
-    private func target(of track: TrackPlan) -> TargetSize? {
-        if case .encode(let encoding) = track.action { encoding.targetSize } else { nil }
     }
 
     private mutating func planned(
@@ -136,12 +134,7 @@ struct TargetSizePlanner {
     private func packets(of track: TrackPlan, _ seconds: Double) -> Double {
         switch track.source.mediaType {
         case .audio:
-            let rate: Int32 =
-                if case .encode(let encoding) = track.action {
-                    encoding.encoder.sampleRate
-                } else {
-                    track.source.sampleRate
-                }
+            let rate = track.encoding?.encoder.sampleRate ?? track.source.sampleRate
             return seconds * Double(max(8000, rate)) / Double(Self.samplesOfPacket)
         case .video: return seconds * (track.source.frameRate?.double ?? 25)
         default: return seconds

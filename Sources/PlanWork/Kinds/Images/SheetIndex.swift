@@ -15,7 +15,7 @@ struct SheetIndex {
     let height: Int
 
     var text: String {
-        let name = Self.escaped(file.pathParts.last ?? "")
+        let name = PercentEncoding.component((file.pathParts.last ?? "").utf8)
         var text = "WEBVTT\n"
         for (index, still) in images.stills.enumerated() {
             let start = index == 0 ? .zero : still.time
@@ -29,18 +29,5 @@ struct SheetIndex {
                 "\n\(ClockText(start).text(":")) --> \(ClockText(end).text(":"))\n\(name)#xywh=\(x),\(y),\(width),\(height)\n"
         }
         return text
-    }
-
-    /// Returns a file name as part of a URL: all characters that aren't unreserved are percent-encoded.
-    private static func escaped(_ name: String) -> String {
-        name.utf8.reduce(into: "") { text, byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5a, 0x61...0x7a, 0x2d, 0x2e, 0x5f, 0x7e:
-                text.unicodeScalars.append(Unicode.Scalar(byte))
-            default:
-                let digits = String(byte, radix: 16, uppercase: true)
-                text += "%" + (digits.utf8.count == 1 ? "0" : "") + digits
-            }
-        }
     }
 }
