@@ -2,7 +2,16 @@
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
-heading() { printf '\033[1m==>\033[0m %s (%d:%02d)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)); }
+# heading TEXT: prints the text, the time since the start, and the processor time of the commands that have ended.
+heading() { printf '\033[1m==>\033[0m %s (%d:%02d, %d s of processor)\n' "$*" $((SECONDS / 60)) $((SECONDS % 60)) "$(processor_time)"; }
+
+# Prints the processor time of this shell's commands that have ended, in seconds.
+processor_time() {
+    local fields; fields=$(<"/proc/$$/stat")
+    read -ra fields <<<"${fields##*) }"
+    echo $(((fields[13] + fields[14]) / $(getconf CLK_TCK)))
+}
+
 die() { printf 'error: %s\n' "$*" >&2; exit 1; }
 
 # Debian packages required for building (the last two lines are dependencies of the Swift toolchain), and those
@@ -65,6 +74,19 @@ build_debug() {
     heading "Building (for debugging; scripts/install builds for release)" >&2
     swift build --product tandem >&2
     tandem="$(swift build --show-bin-path)/tandem"
+}
+
+# Builds with AddressSanitizer and the instrumentation of libFuzzer in .build/asan, for `scripts/fuzz` and for the tests under
+# the sanitizer. The linker warns for each instrumented access that it can't export a symbol of the sanitizer.
+build_address_sanitized() {
+    local runtime
+    runtime=("$(dirname "$(readlink -f "$(command -v swiftc)")")"/../lib/clang/*/lib/linux/libclang_rt.fuzzer_no_main-"$(uname -m)".a)
+    [ -e "${runtime[0]}" ] || die "libFuzzer is not in the toolchain"
+    mkdir -p .build
+    TANDEM_FUZZ=1 swift build "$@" --scratch-path .build/asan --sanitize=address -Xswiftc -gline-tables-only \
+        -Xswiftc -sanitize-coverage=edge,trace-cmp,inline-8bit-counters,pc-table \
+        -Xlinker "${runtime[0]}" -Xlinker -lstdc++ >.build/asan.log 2>&1 ||
+        { grep -v 'Cannot export local symbol' .build/asan.log | tail -n 30; die "building with AddressSanitizer failed"; }
 }
 
 # Groups of tests run one after the other, because each uses all processors.

@@ -38,8 +38,12 @@ extension EncoderModel {
         // x265 3.5 subtracts the distance of the first and the third frame (with B-frames, and the second one with one of
         // them), which is uninitialized memory in shorter streams.
         model.operation.mistimesShortStreams = true
+        // Without these features x265 starts no pool of threads. `pools=none` has the same effect, and leaks its copies of the
+        // string (x265 3.5).
         model.operation.chunkSettings = [
-            (.entry("frame-threads", of: "x265-params"), "1"), (.entry("pools", of: "x265-params"), "none"),
+            (.entry("frame-threads", of: "x265-params"), "1"), (.entry("wpp", of: "x265-params"), "0"),
+            (.entry("pme", of: "x265-params"), "0"), (.entry("pmode", of: "x265-params"), "0"),
+            (.entry("lookahead-slices", of: "x265-params"), "0"),
         ]
         model.privateOptions.options = "x265-params forced-idr udu_sei"
         model.privateOptions.parameterLists = [
