@@ -195,6 +195,13 @@ let package = Package(
             exclude: ["annotation-names.txt", "digest-names.txt"],
             swiftSettings: house),
         .testTarget(
+            name: "JobRunTests",
+            dependencies: [
+                "JobRun", "PlanWork", "JobPlan", "JobSpec", "Diagnostics", "FileSystem", "Locking", "Media",
+                "LibAV", "TestSupport",
+            ],
+            swiftSettings: house),
+        .testTarget(
             name: "EngineTests",
             dependencies: [
                 "Engine", "JobStages", "JobRun", "PlanWork", "JobPlan", "JobSpec", "Diagnostics", "Media",

@@ -9,6 +9,8 @@ struct SectionCheck {
 
     func check(_ sections: SpecSections) {
         if let defaults = sections.defaults { _ = reader.fields(defaults, as: Language.job.partial()) }
+        // Without settings, the nodes of all jobs needn't be visited.
+        if sections.settings.isEmpty { return }
         let used = usedNames(sections)
         for name in sections.settings.keys.sorted() {
             guard let entry = sections.settings[name] else { continue }

@@ -33,9 +33,18 @@ package struct JobFile: Sendable {
     /// Settings that only a dry open of encoders and filters can validate, each once for each location.
     package var settingsChecks: [SettingsCheck] {
         var seen: [SettingsValidation: Set<SourceRange>] = [:]
-        return jobs.flatMap(\.renditions).flatMap { $0.tracks.flatMap(\.action.settingsChecks) }.filter {
-            seen[$0.validation, default: []].insert($0.range).inserted
+        var checks: [SettingsCheck] = []
+        for job in jobs {
+            for output in job.renditions {
+                for rule in output.tracks {
+                    for check in rule.action.settingsChecks
+                    where seen[check.validation, default: []].insert(check.range).inserted {
+                        checks.append(check)
+                    }
+                }
+            }
         }
+        return checks
     }
 
     /// Resolves a path against the folder of the file that contains it.
