@@ -24,6 +24,9 @@ build_packages=(
 )
 test_packages=(ffmpeg mediainfo gdb openssl chromium libxml2-utils procps strace sqlite3 mount e2fsprogs exfat-fuse exfatprogs flac python3 python3-pil python3-numpy python3-jsonschema python3-yaml)
 
+# The name of the wheel on PyPI, and of its folder of libraries. The name `tandem` belongs to another project there.
+wheel_name=tandem-media
+
 # need PACKAGE…: installs missing packages, and reports their names.
 need() {
     local missing=() package

@@ -58,11 +58,11 @@ def toolchain_version():
 
 
 def libraries(program, loaded):
-    """Returns the Debian packages of the libraries that the program needs, and of one that it loads, with their versions."""
+    """Returns the Debian packages of the libraries that the program needs, and of those that `loaded` lists, with their versions."""
     needed = re.findall(r"NEEDED\s+(\S+)", output_of("objdump", "-p", program))
     paths = dict(re.findall(r"^\s*(\S+) => (\S+)", output_of("ldd", program), re.MULTILINE))
     found = {}
-    for path in [loaded] + [os.path.realpath(paths[name]) for name in needed if name in paths]:
+    for path in loaded + [os.path.realpath(paths[name]) for name in needed if name in paths]:
         # Where /lib is a link to /usr/lib, a package may list either.
         for candidate in [path, path.removeprefix("/usr"), "/usr" + path]:
             result = subprocess.run(["dpkg-query", "-S", candidate], capture_output=True, text=True, check=False)
@@ -182,8 +182,9 @@ def bill(arguments, packages):
 
 def main():
     parser = argparse.ArgumentParser()
-    for name in ["version", "program", "checkouts", "toolchain", "loaded", "name", "copyright", "bill"]:
+    for name in ["version", "program", "checkouts", "toolchain", "name", "copyright", "bill"]:
         parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--loaded", required=True, nargs="+", help="libraries that the program doesn't list as needed")
     arguments = parser.parse_args()
     packages = pins(arguments.checkouts)
     pathlib.Path(arguments.copyright).write_text(copyright_file(arguments, packages), encoding="utf-8")
