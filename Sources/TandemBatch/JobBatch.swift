@@ -29,10 +29,15 @@ public struct JobBatch: Sendable {
         environment: MediaEnvironment = MediaEnvironment()
     ) throws {
         let set = JobFileSet(
-            files: urls.map(\.path), variables: variables,
+            files: urls.filter(\.isFileURL).map(\.path), variables: variables,
             access: SourceAccess(sources: environment.sources, isUntrusted: false), readsEnvironment: false,
             argument: "variables")
         var sink = set.diagnostics
+        for url in urls where !url.isFileURL {
+            sink.error(
+                .fileUnreadable, "a job file must be a local file, not the URL \(url.absoluteString)",
+                at: .argument("files"))
+        }
         if urls.isEmpty { sink.error(.fileUnreadable, "no job file given", at: .argument("files")) }
         checked = try JobFileError.converting { () throws(Pipeline.Rejection) in
             try Pipeline.Loaded(files: set.files, diagnostics: sink).checked()

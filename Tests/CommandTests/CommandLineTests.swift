@@ -206,4 +206,32 @@ import Testing
             #expect(words.contains { $0 == status }, "\(status): \(section)")
         }
     }
+
+    /// Files that a command would write can't be URLs, which would create folders such as `s3:`.
+    @Test(arguments: [
+        ["plan", "jobs.yaml", "--out"], ["plan", "jobs.yaml", "--shards", "2", "--out"],
+        ["plan", "jobs.yaml", "--state"], ["run", "jobs.yaml", "--state"],
+        ["run", "jobs.yaml", "--events"], ["run", "jobs.yaml", "--junit"],
+        ["collect", "parts", "--junit"], ["history", "jobs.yaml", "--state"],
+    ])
+    func writtenPathsAreLocal(_ arguments: [String]) throws {
+        let scratch = try Scratch()
+        let option = try #require(arguments.last)
+        let result = try program(
+            TestPaths.tandem, arguments + ["s3://bucket/x"], directory: scratch.path,
+            environment: ["SWIFT_BACKTRACE": "enable=no"])
+        #expect(result.status == 64)
+        #expect(
+            result.errors.split(separator: "\n").first.map(String.init)
+                == "Error: \(option) must be a local path, not the URL s3://bucket/x")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scratch.path) == [])
+    }
+
+    @Test func reportsAreLocal() throws {
+        let result = try tandem("run", "a.yaml", "--report", "file:///tmp/x.html", in: Scratch())
+        #expect(
+            result.errors.split(separator: "\n").first.map(String.init)
+                == "Error: --report must be a local path, not the URL file:///tmp/x.html; write only the path, without `file://`"
+        )
+    }
 }

@@ -21,6 +21,8 @@ import YAMLDocument
         #expect(!sink.hasErrors, "\(rendered(sink, yaml))")
         var scope = Scope(variables: variables.mapValues { Scope.Value(text: $0) })
         scope.makesImages = makesImages
+        scope.environment = ["OUT": "gs://bucket"]
+        scope.matrix = [("bucket", Scope.Value(text: "s3://bucket"))]
         let reader = NodeReader()
         DestinationCheck(scope: scope, reader: reader).check(node, as: Language.job)
         let line = yaml.split(separator: "\n")[0]
@@ -108,5 +110,23 @@ import YAMLDocument
         // An unknown name may have any value, such as the name of a source.
         #expect(try problems("\"${asset.stem}~.mp4\"", variables) == [])
         #expect(try problems("\"${unknown\"", variables) == [])
+    }
+
+    /// A scheme that several values compose is reported where it is complete.
+    @Test(arguments: [
+        ("${s}://bucket/a.mp4", "${s}://"), ("${matrix.bucket}/a.mp4", "${matrix.bucket}"),
+        ("${env.OUT}/a.mp4", "${env.OUT}"), ("${missing:-gs://b}/a.mp4", "${missing:-gs://b}"),
+        ("${s}${separator}b/a.mp4", "${separator}"), ("s${empty}3://b/a.mp4", "s${empty}3://"),
+    ])
+    func schemes_areDetectedAfterSubstitution(_ destination: String, _ location: String) throws {
+        #expect(
+            try problems("\"\(destination)\"", ["s": "s3", "separator": "://", "empty": ""]) == [
+                "\(location): a destination must be a local path, not a URL"
+            ])
+    }
+
+    @Test(arguments: ["${s}:/a.mp4", "out/${matrix.bucket}/a.mp4", "${asset.stem}://a.mp4", "$${s}://a.mp4"])
+    func otherColons_areAccepted(_ destination: String) throws {
+        #expect(try problems("\"\(destination)\"", ["s": "s3"]) == [])
     }
 }

@@ -5,8 +5,8 @@ internal import YAMLDocument
 /// Validation of destinations. Rejects expressions that other tools expand and Tandem doesn't (`$name`, `{{name}}`,
 /// `%03d`, a leading `~`), and URLs, which would create folders such as `s3:`.
 ///
-/// Only the text of the job file and of its variables is checked. A source's name (`${asset.stem}`) may contain
-/// anything.
+/// Only the text of the job file and of its variables is checked, and the scheme of a URL after substitution. A source's
+/// name (`${asset.stem}`) may contain anything.
 struct DestinationCheck {
     let scope: Scope
     let reader: NodeReader
@@ -30,6 +30,7 @@ struct DestinationCheck {
     private func checkPath(_ text: String, at node: YAMLNode) {
         var rest = text[...]
         var isStart = true
+        var start = Start()
         var offsets = Substitution.ScalarOffsets(text)
         while !rest.isEmpty {
             let dollar = rest.firstRange(ofASCII: "${")
@@ -38,17 +39,22 @@ struct DestinationCheck {
                 report(problem, at: Substitution.location(node, from: problem.from, to: problem.to, &offsets))
             }
             if !literal.isEmpty { isStart = false }
+            if let (scheme, length) = start.scheme(appending: literal) {
+                let end = text.utf8.index(literal.startIndex, offsetBy: length)
+                report(scheme, at: Substitution.location(node, from: text.startIndex, to: end, &offsets))
+            }
             guard let dollar else { return }
             // `$${` is a literal `${`.
             guard literal.last != "$", let close = Substitution.closingBrace(of: rest[dollar.upperBound...])
             else {
                 rest = rest[dollar.upperBound...]
+                start.close()
                 continue
             }
             let name = String(rest[dollar.upperBound..<close])
+            let location = Substitution.location(
+                node, from: dollar.lowerBound, to: rest.index(after: close), &offsets)
             if let value = scope.variables[name]?.text {
-                let location = Substitution.location(
-                    node, from: dollar.lowerBound, to: rest.index(after: close), &offsets)
                 for problem in problems(of: value[...], isStart: isStart) {
                     report(problem, at: location)
                 }
@@ -56,12 +62,44 @@ struct DestinationCheck {
             } else {
                 isStart = false
             }
+            if let value = try? scope.value(of: name), !value.isDeferred {
+                if let (scheme, _) = start.scheme(appending: value.text) { report(scheme, at: location) }
+            } else {
+                start.close()
+            }
             rest = rest[rest.index(after: close)...]
         }
     }
 
     private func report(_ problem: Problem, at range: SourceRange) {
         reader.sink.error(.invalidValue, problem.message, at: range, help: problem.help)
+    }
+
+    private func report(_ scheme: URLScheme, at range: SourceRange) {
+        reader.sink.error(
+            .invalidValue, "a destination must be a local path, not a URL", at: range,
+            help: scheme.isFile
+                ? "write only the path, without `\(scheme.text)`"
+                : "write it to a local path, and upload it after the run")
+    }
+
+    /// The start of a destination after substitution, until it can't contain a scheme any more.
+    private struct Start {
+        private var text = ""
+        private var isOpen = true
+
+        /// Appends a section. If it completes a scheme, returns the scheme and its length in bytes within the section.
+        mutating func scheme(appending section: some StringProtocol) -> (scheme: URLScheme, length: Int)? {
+            guard isOpen else { return nil }
+            let before = text.utf8.count
+            text += section
+            let scheme = URLScheme(startOf: text)
+            // No scheme in use is as long.
+            isOpen = scheme == nil && text.utf8.count < 64
+            return scheme.map { ($0, $0.text.utf8.count - before) }
+        }
+
+        mutating func close() { isOpen = false }
     }
 
     private struct Problem {
@@ -74,14 +112,14 @@ struct DestinationCheck {
     /// Returns the problems in a section of a path. `isStart` states whether the section is at the start of the path.
     private func problems(of text: Substring, isStart: Bool) -> [Problem] {
         guard text.utf8.contains(where: Self.special.contains) else { return [] }
-        return (isStart ? [Self.home(in: text), Self.scheme(in: text)].compactMap { $0 } : [])
+        return (isStart ? [Self.home(in: text)].compactMap { $0 } : [])
             + Self.braces(in: text) + Self.facts(in: text)
             // With `images`, `ImagesCheck` reports a destination that lacks a placeholder for each still image.
             + (scope.makesImages ? [] : Self.numbers(in: text)) + Self.dollars(in: text)
     }
 
     /// The bytes of which each problem contains one.
-    private static let special = Array("~:{%$".utf8)
+    private static let special = Array("~{%$".utf8)
 
     /// Detects a leading `~`, which only a shell expands.
     private static func home(in text: Substring) -> Problem? {
@@ -90,19 +128,6 @@ struct DestinationCheck {
         return Problem(
             message: "a destination can't start with `~`, which is not expanded",
             help: "use `${env.HOME}` for the home folder, or `./~…` for a file whose name starts with `~`",
-            from: text.startIndex, to: end)
-    }
-
-    /// Detects a URL scheme.
-    private static func scheme(in text: Substring) -> Problem? {
-        let scheme = text.prefix { $0.isASCII && ($0.isLetter || $0.isNumber || "+.-".contains($0)) }
-        guard scheme.first?.isLetter == true, text[scheme.endIndex...].hasPrefix("://") else { return nil }
-        let end = text.index(scheme.endIndex, offsetBy: 3)
-        return Problem(
-            message: "a destination must be a local path, not a URL",
-            help: scheme.lowercased() == "file"
-                ? "write only the path, without `\(text[..<end])`"
-                : "write it to a local path, and upload it after the run",
             from: text.startIndex, to: end)
     }
 

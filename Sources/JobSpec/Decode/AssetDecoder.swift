@@ -126,6 +126,7 @@ struct AssetDecoder {
         guard let fields = reader.fields(node, as: Language.imagesAsset) else { return nil }
         let rate = rate(fields)
         guard let node = fields.value("images"), let path = plainPath(node),
+            reader.isLocal(path, "`images`"),
             reader.value(node, "`images`", Language.imagesPath) != nil, let rate
         else { return nil }
         return AssetSpec(
@@ -134,7 +135,8 @@ struct AssetDecoder {
 
     private func image(_ node: YAMLNode) -> AssetSpec? {
         guard let fields = reader.fields(node, as: Language.imageAsset) else { return nil }
-        let path = fields.value("image").flatMap { plainPath($0) }
+        let written = fields.value("image").flatMap { plainPath($0) }
+        let path = written.flatMap { reader.isLocal($0, "`image`") ? $0 : nil }
         let length = reader.length("duration", of: fields)
         let rate = rate(fields)
         guard let path, let length, !fields.has("frame_rate") || rate != nil else { return nil }
@@ -148,13 +150,9 @@ struct AssetDecoder {
     private func playlist(_ node: YAMLNode) -> AssetSpec? {
         guard let fields = reader.fields(node, as: Language.playlistAsset) else { return nil }
         let timing = reader.choiceOrDefault("timing", of: fields, as: AssetTiming.self)
-        guard let written = fields.value("playlist"), let path = plainPath(written) else { return nil }
-        if SourceLocation.isRemote(path.value) {
-            reader.sink.error(
-                .invalidValue, "a playlist must be a local file, not a URL", at: path.range,
-                help: "copy the package to a local folder")
-            return nil
-        }
+        guard let written = fields.value("playlist"), let path = plainPath(written),
+            reader.isLocal(path, "a playlist", help: "copy the package to a local folder")
+        else { return nil }
         return AssetSpec(source: .playlist(path), timing: timing, range: node.range)
     }
 
@@ -196,7 +194,10 @@ struct AssetDecoder {
                 .invalidValue, "a path must be a local file, not a URL", at: path.range,
                 help: SourceLocation.isRemote(path.value)
                     ? "write a remote asset as `{ url: … }`; it requires `--allow-network`"
-                    : "only http and https URLs are supported, as `{ url: … }`; copy other sources to a local file"
+                    : URLScheme(startOf: path.value).flatMap { $0.isFile ? $0 : nil }.map {
+                        "write only the path, without `\($0.text)`"
+                    }
+                        ?? "only http and https URLs are supported, as `{ url: … }`; copy other sources to a local file"
             )
             return nil
         }

@@ -46,7 +46,9 @@ struct IncludeLoader {
             let scope = nodes.contains(where: \.hasSubstitution) ? scope(fields) : Scope()
             for written in nodes {
                 let node = Substitution(scope: scope, reader: reader).apply(to: written)
-                guard !node.isDeferred, let path = reader.text(node, "an included file") else { continue }
+                guard !node.isDeferred, let path = reader.text(node, "an included file"),
+                    reader.isLocal(path, "an included file")
+                else { continue }
                 if let sections = load(path, from: folder, trail: trail) { result.overlay(on: sections) }
             }
         }

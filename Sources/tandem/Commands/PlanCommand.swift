@@ -3,6 +3,7 @@ internal import Diagnostics
 internal import Engine
 internal import JobPlan
 internal import JobRun
+internal import JobSpec
 
 struct PlanCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -47,6 +48,7 @@ struct PlanCommand: ParsableCommand {
         if against != nil, reporting.isForPrograms {
             throw ValidationError("--against can only be combined with --format text or markdown")
         }
+        if let problem = URLScheme.problem(of: "--out", out) { throw ValidationError(problem) }
         guard let shards else { return }
         if out == nil { throw ValidationError("--shards requires --out DIR, the folder for the parts") }
         if !(1...10_000).contains(shards) { throw ValidationError("--shards must be from 1 to 10000") }

@@ -1,5 +1,6 @@
 internal import ArgumentParser
 internal import Engine
+internal import JobSpec
 
 /// Option for the event file of a run.
 struct EventArguments: ParsableArguments {
@@ -8,6 +9,10 @@ struct EventArguments: ParsableArguments {
             "Write events as JSON lines while jobs run; - is standard output.", valueName: "file"),
         completion: .file())
     var events: String?
+
+    func validate() throws {
+        if let problem = URLScheme.problem(of: "--events", events) { throw ValidationError(problem) }
+    }
 }
 
 /// Options for the report files of a run.
@@ -25,6 +30,10 @@ struct RunOutputs: ParsableArguments {
         for path in report where !path.hasSuffix(".html") && !path.hasSuffix(".json") {
             throw ValidationError("--report must end in .html or .json, not \(path)")
         }
+        for path in report {
+            if let problem = URLScheme.problem(of: "--report", path) { throw ValidationError(problem) }
+        }
+        if let problem = URLScheme.problem(of: "--junit", junit) { throw ValidationError(problem) }
         if junit == "-" { throw ValidationError("--junit must be a file; only --events can be -") }
     }
 

@@ -1,6 +1,7 @@
 internal import ArgumentParser
 internal import Engine
 internal import JobRun
+internal import JobSpec
 
 /// Options for the location of the state and for the identification of sources.
 struct StateArguments: ParsableArguments {
@@ -21,6 +22,10 @@ struct StateArguments: ParsableArguments {
         case stat, content
 
         var mode: FingerprintMode { self == .stat ? .stat : .content }
+    }
+
+    func validate() throws {
+        if let problem = URLScheme.problem(of: "--state", folder) { throw ValidationError(problem) }
     }
 
     /// The options as the engine's configuration.

@@ -211,11 +211,7 @@ struct OutputDecoder {
     }
 
     private func coverPath(_ node: YAMLNode) -> Located<String>? {
-        guard let path = reader.path(node, "`cover`") else { return nil }
-        if SourceLocation.isRemote(path.value) {
-            reader.sink.error(.invalidValue, "`cover` must be a local file, not a URL", at: path.range)
-            return nil
-        }
+        guard let path = reader.path(node, "`cover`"), reader.isLocal(path, "`cover`") else { return nil }
         return path
     }
 

@@ -77,6 +77,15 @@ extension NodeReader {
         return path
     }
 
+    /// Returns whether a path isn't a URL, and reports one that is.
+    func isLocal(_ path: Located<String>, _ what: String, help: String = "copy it to a local file") -> Bool {
+        guard let scheme = URLScheme(startOf: path.value) else { return true }
+        sink.error(
+            .invalidValue, "\(what) must be a local file, not a URL", at: path.range,
+            help: scheme.isFile ? "write only the path, without `\(scheme.text)`" : help)
+        return false
+    }
+
     func boolean(_ key: String, of fields: Fields) -> Located<Bool>? {
         boolean(fields.value(key), "`\(key)`")
     }
