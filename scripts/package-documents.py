@@ -10,9 +10,10 @@ import json
 import os
 import pathlib
 import re
-import subprocess
 import sys
 import uuid
+
+from debian_packages import output_of, package_of
 
 APACHE = "Apache-2.0"
 SWIFT = "Apache-2.0 WITH Swift-exception"
@@ -24,10 +25,6 @@ PACKAGES = {
     "swift-system": (SWIFT, "2020-2025 Apple Inc. and the Swift project authors"),
 }
 HOLDER = "Tandem's authors"
-
-
-def output_of(*command):
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
 
 
 def licence_text(folder):
@@ -63,15 +60,8 @@ def libraries(program, loaded):
     paths = dict(re.findall(r"^\s*(\S+) => (\S+)", output_of("ldd", program), re.MULTILINE))
     found = {}
     for path in loaded + [os.path.realpath(paths[name]) for name in needed if name in paths]:
-        # Where /lib is a link to /usr/lib, a package may list either.
-        for candidate in [path, path.removeprefix("/usr"), "/usr" + path]:
-            result = subprocess.run(["dpkg-query", "-S", candidate], capture_output=True, text=True, check=False)
-            if result.returncode == 0:
-                package = result.stdout.split(":")[0]
-                break
-        else:
-            sys.exit(f"error: no Debian package contains {path}")
-        found[package] = output_of("dpkg-query", "-W", "-f", "${Version}", package)
+        package, version, *_ = package_of(path)
+        found[package] = version
     return sorted(found.items())
 
 

@@ -10,32 +10,17 @@ import os
 import pathlib
 import re
 import shutil
-import subprocess
 import sys
 import time
 import zipfile
+
+from debian_packages import output_of, package_of
 
 # Libraries that every system with the glibc of the tag has (PEP 600): glibc, and the runtime of GCC, of which drivers that are loaded from
 # the system may require a later version.
 SYSTEM = re.compile(r"(ld-linux.*|lib(c|m|dl|rt|pthread|resolv|util|stdc\+\+|gcc_s|mvec|anl|nsl))\.so(\.\d+)*$")
 PROJECT_LICENCES = ["LICENSE"]
 SUMMARY = "Declarative batch runner for media: YAML job files, planned, run in a sandbox, and checked"
-
-
-def output_of(*command):
-    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
-
-
-def package_of(path):
-    """Returns the Debian package that contains a file, its version, and its source package with version."""
-    # Where /lib is a link to /usr/lib, a package may list either.
-    for candidate in [path, path.removeprefix("/usr"), "/usr" + path]:
-        result = subprocess.run(["dpkg-query", "-S", candidate], capture_output=True, text=True, check=False)
-        if result.returncode == 0:
-            name = result.stdout.split(":")[0]
-            fields = output_of("dpkg-query", "-W", "-f", "${Version} ${source:Package} ${source:Version}\n", name)
-            return [name, *fields.splitlines()[0].split()]
-    sys.exit(f"error: no Debian package contains {path}")
 
 
 def collect(arguments):

@@ -250,6 +250,16 @@ import Media
         #expect(failures.first?.message.contains("are free at") == true)
     }
 
+    /// Runs a plan with the state of the earlier runs.
+    private func run(_ planned: BatchPlanner.Result, _ policy: RunPolicy) async -> [JobRecord] {
+        await BatchRunner(
+            plan: planned.plan, files: planned.files, policy: policy,
+            state: RunState(isForced: false, environment: SourceEnvironment()),
+            performer: LocalPerformer(MediaEnvironment()), prober: LocalProber(),
+            observer: RecordingObserver()
+        ).run()
+    }
+
     /// Up-to-date outputs require no free space.
     @Test func upToDateJobsRequireNoFreeSpace() async throws {
         let scratch = try Scratch()
@@ -258,12 +268,7 @@ import Media
         var policy = RunPolicy(budget: budget(cores: 1))
         for space in [nil, 1] as [Int64?] {
             if let space { policy.freeSpace = { _ in RunPolicy.FreeSpace(fileSystem: 1, bytes: space) } }
-            let records = await BatchRunner(
-                plan: result.plan, files: result.files, policy: policy,
-                state: RunState(isForced: false, environment: SourceEnvironment()),
-                performer: LocalPerformer(MediaEnvironment()), prober: LocalProber(),
-                observer: RecordingObserver()
-            ).run()
+            let records = await run(result, policy)
             #expect(records.map(\.outcome.isSuccess) == [true])
             #expect(records.first?.outcome.isUpToDate == (space != nil))
         }
@@ -286,12 +291,7 @@ import Media
         var policy = RunPolicy(budget: budget(cores: 1))
         for space in [nil, sizes[1] + 1000] as [Int64?] {
             if let space { policy.freeSpace = { _ in RunPolicy.FreeSpace(fileSystem: 1, bytes: space) } }
-            let records = await BatchRunner(
-                plan: result.plan, files: result.files, policy: policy,
-                state: RunState(isForced: false, environment: SourceEnvironment()),
-                performer: LocalPerformer(MediaEnvironment()), prober: LocalProber(),
-                observer: RecordingObserver()
-            ).run()
+            let records = await run(result, policy)
             let produced = try success(records).outputs.map(\.id)
             #expect(produced == (space == nil ? ["large", "small"] : ["small"]))
             try FileManager.default.removeItem(atPath: scratch.file("small.wav"))

@@ -7,7 +7,8 @@ import Testing
 @Suite struct ConcurrentTracksTests {
     /// Two jobs cut and join ranges of open GOPs, with exact edges or at keyframes, beside encoded audio and
     /// subtitles. Each output is decoded again for its verification.
-    @Test func rangesOfOpenGOPsAreJoinedBesideAudioAndSubtitles() async throws {
+    @Test(arguments: ["libx264", "libx265"])
+    func rangesOfOpenGOPsAreJoinedBesideAudioAndSubtitles(_ encoder: String) async throws {
         let scratch = try Scratch()
         let captions = try scratch.write(
             "1\n00:00:00,500 --> 00:00:01,500\nfirst\n\n2\n00:00:04,200 --> 00:00:04,800\nsecond\n",
@@ -15,8 +16,9 @@ import Testing
         let source = scratch.file("source.mkv")
         try ffmpeg(
             "-f", "lavfi", "-i", "testsrc2=size=160x120:rate=25:duration=6", "-f", "lavfi", "-i",
-            "sine=duration=6", "-i", captions, "-map", "0", "-map", "1", "-map", "2", "-c:v", "libx264",
-            "-preset", "ultrafast", "-x264-params", "keyint=25:min-keyint=25:open-gop=1:bframes=3:scenecut=0",
+            "sine=duration=6", "-i", captions, "-map", "0", "-map", "1", "-map", "2", "-c:v", encoder,
+            "-preset", "ultrafast", "-\(encoder.dropFirst(3))-params",
+            "keyint=25:min-keyint=25:open-gop=1:bframes=3:scenecut=0",
             "-c:a", "aac", "-c:s", "srt", source)
         let yaml = """
             version: 1

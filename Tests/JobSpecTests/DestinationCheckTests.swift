@@ -117,16 +117,26 @@ import YAMLDocument
         ("${s}://bucket/a.mp4", "${s}://"), ("${matrix.bucket}/a.mp4", "${matrix.bucket}"),
         ("${env.OUT}/a.mp4", "${env.OUT}"), ("${missing:-gs://b}/a.mp4", "${missing:-gs://b}"),
         ("${s}${separator}b/a.mp4", "${separator}"), ("s${empty}3://b/a.mp4", "s${empty}3://"),
+        ("${long}${separator}b/a.mp4", "${separator}"),
+        ("${s}:${slashes}b/a.mp4", "${slashes}"),
     ])
     func schemes_areDetectedAfterSubstitution(_ destination: String, _ location: String) throws {
         #expect(
-            try problems("\"\(destination)\"", ["s": "s3", "separator": "://", "empty": ""]) == [
-                "\(location): a destination must be a local path, not a URL"
-            ])
+            try problems(
+                "\"\(destination)\"",
+                [
+                    "s": "s3", "separator": "://", "slashes": "//", "empty": "",
+                    "long": String(repeating: "x", count: 70),
+                ]) == [
+                    "\(location): a destination must be a local path, not a URL"
+                ])
     }
 
-    @Test(arguments: ["${s}:/a.mp4", "out/${matrix.bucket}/a.mp4", "${asset.stem}://a.mp4", "$${s}://a.mp4"])
+    @Test(arguments: [
+        "${s}:/a.mp4", "out/${matrix.bucket}/a.mp4", "${asset.stem}://a.mp4", "$${s}://a.mp4",
+        "${empty}://a.mp4",
+    ])
     func otherColons_areAccepted(_ destination: String) throws {
-        #expect(try problems("\"\(destination)\"", ["s": "s3"]) == [])
+        #expect(try problems("\"\(destination)\"", ["s": "s3", "empty": ""]) == [])
     }
 }

@@ -52,22 +52,28 @@ struct DestinationCheck {
                 continue
             }
             let name = String(rest[dollar.upperBound..<close])
-            let location = Substitution.location(
-                node, from: dollar.lowerBound, to: rest.index(after: close), &offsets)
+            let end = rest.index(after: close)
+            func location() -> SourceRange {
+                Substitution.location(node, from: dollar.lowerBound, to: end, &offsets)
+            }
             if let value = scope.variables[name]?.text {
                 for problem in problems(of: value[...], isStart: isStart) {
-                    report(problem, at: location)
+                    report(problem, at: location())
                 }
                 if !value.isEmpty { isStart = false }
             } else {
                 isStart = false
             }
-            if let value = try? scope.value(of: name), !value.isDeferred {
-                if let (scheme, _) = start.scheme(appending: value.text) { report(scheme, at: location) }
-            } else {
-                start.close()
+            if start.isOpen {
+                if let value = try? scope.value(of: name), !value.isDeferred {
+                    if let (scheme, _) = start.scheme(appending: value.text) {
+                        report(scheme, at: location())
+                    }
+                } else {
+                    start.close()
+                }
             }
-            rest = rest[rest.index(after: close)...]
+            rest = rest[end...]
         }
     }
 
@@ -78,15 +84,13 @@ struct DestinationCheck {
     private func report(_ scheme: URLScheme, at range: SourceRange) {
         reader.sink.error(
             .invalidValue, "a destination must be a local path, not a URL", at: range,
-            help: scheme.isFile
-                ? "write only the path, without `\(scheme.text)`"
-                : "write it to a local path, and upload it after the run")
+            help: scheme.helpForFile ?? "write it to a local path, and upload it after the run")
     }
 
     /// The start of a destination after substitution, until it can't contain a scheme any more.
     private struct Start {
         private var text = ""
-        private var isOpen = true
+        private(set) var isOpen = true
 
         /// Appends a section. If it completes a scheme, returns the scheme and its length in bytes within the section.
         mutating func scheme(appending section: some StringProtocol) -> (scheme: URLScheme, length: Int)? {
@@ -94,8 +98,7 @@ struct DestinationCheck {
             let before = text.utf8.count
             text += section
             let scheme = URLScheme(startOf: text)
-            // No scheme in use is as long.
-            isOpen = scheme == nil && text.utf8.count < 64
+            isOpen = scheme == nil && URLScheme.canStart(with: text)
             return scheme.map { ($0, $0.text.utf8.count - before) }
         }
 

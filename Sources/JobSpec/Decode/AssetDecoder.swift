@@ -194,9 +194,7 @@ struct AssetDecoder {
                 .invalidValue, "a path must be a local file, not a URL", at: path.range,
                 help: SourceLocation.isRemote(path.value)
                     ? "write a remote asset as `{ url: … }`; it requires `--allow-network`"
-                    : URLScheme(startOf: path.value).flatMap { $0.isFile ? $0 : nil }.map {
-                        "write only the path, without `\($0.text)`"
-                    }
+                    : URLScheme(startOf: path.value)?.helpForFile
                         ?? "only http and https URLs are supported, as `{ url: … }`; copy other sources to a local file"
             )
             return nil

@@ -14,14 +14,23 @@ package struct URLScheme {
         self.text = String(decoding: name, as: UTF8.self) + "://"
     }
 
-    /// Whether the URL names a local file, whose path follows the scheme.
-    var isFile: Bool { text.lowercased() == "file://" }
+    /// Returns whether a text can be continued so that it starts with a scheme.
+    static func canStart(with text: some StringProtocol) -> Bool {
+        let name = text.utf8.prefix(while: isPartOfName)
+        guard let first = name.first else { return text.isEmpty }
+        return isLetter(first) && "://".utf8.starts(with: text.utf8[name.endIndex...])
+    }
+
+    /// Help about the URL of a local file, whose path follows the scheme; nil for other schemes.
+    var helpForFile: String? {
+        text.lowercased() == "file://" ? "write only the path, without `\(text)`" : nil
+    }
 
     /// Returns why a command-line option can't have a path; nil for a local path, or if there is none.
     package static func problem(of option: String, _ path: String?) -> String? {
         guard let path, let scheme = URLScheme(startOf: path) else { return nil }
-        let help = scheme.isFile ? "; write only the path, without `\(scheme.text)`" : ""
-        return "\(option) must be a local path, not the URL \(path)\(help)"
+        return "\(option) must be a local path, not the URL \(path)"
+            + (scheme.helpForFile.map { "; " + $0 } ?? "")
     }
 
     private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte | 0x20) }

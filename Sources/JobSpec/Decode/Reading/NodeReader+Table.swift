@@ -82,7 +82,7 @@ extension NodeReader {
         guard let scheme = URLScheme(startOf: path.value) else { return true }
         sink.error(
             .invalidValue, "\(what) must be a local file, not a URL", at: path.range,
-            help: scheme.isFile ? "write only the path, without `\(scheme.text)`" : help)
+            help: scheme.helpForFile ?? help)
         return false
     }
 
