@@ -109,6 +109,31 @@ extension BatchTests {
         #expect(runs?.count == 1 && (runs?.first?["run"] as? [String: Any])?["done"] as? Int == 3)
     }
 
+    /// The history of a job file includes no runs of files whose names contain its name, and runs that an earlier version
+    /// recorded.
+    @Test func historyContainsRunsOfTheFileAlone() throws {
+        let scratch = try Scratch()
+        try write(job("one"), in: scratch)
+        try FileManager.default.createDirectory(
+            atPath: scratch.file("other"), withIntermediateDirectories: false)
+        for copy in ["my jobs.yaml", "other/jobs.yaml"] {
+            try FileManager.default.copyItem(atPath: scratch.file("jobs.yaml"), toPath: scratch.file(copy))
+        }
+        func runs(_ file: String) throws -> [[String]] {
+            let history = try tandem("history", "--state", "s", "--format", "json", file, in: scratch)
+            let entries = try JSONSerialization.jsonObject(with: history.output) as? [[String: Any]]
+            return (entries ?? []).compactMap { ($0["run"] as? [String: Any])?["files"] as? [String] }
+        }
+        try tandem("run", "--state", "s", "jobs.yaml", in: scratch)
+        try tandem("run", "--state", "s", "my jobs.yaml", in: scratch)
+        #expect(try runs("jobs.yaml") == [["jobs.yaml"]])
+        #expect(try runs("my jobs.yaml") == [["my jobs.yaml"]])
+        #expect(try runs("other/jobs.yaml") == [])
+        let change = "UPDATE runs SET files = 'a.yaml jobs.yaml' WHERE id = 2"
+        #expect(try program("sqlite3", [scratch.file("s/state.sqlite"), change]).status == 0)
+        #expect(try runs("jobs.yaml") == [["a.yaml", "jobs.yaml"], ["jobs.yaml"]])
+    }
+
     /// `clean` keeps outputs that are still declared, are read by a job, or belong to another job file, by any path.
     @Test func cleanKeepsOutputsInUse() throws {
         let scratch = try Scratch()

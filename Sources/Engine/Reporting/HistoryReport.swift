@@ -32,7 +32,7 @@ package struct HistoryReport: Sendable {
             let open = run.status == .running ? "in progress" : "did not finish"
             let duration = run.ended.map { String(Int(($0 - run.begun).rounded())) + " s" } ?? open
             var lines = [
-                "run \(run.number)  \(begun)  \(run.status.rawValue)  \(run.done) done, \(run.current) up to date, \(run.failed) not done  \(duration)  \(TextRenderer.printable(run.files))\n"
+                "run \(run.number)  \(begun)  \(run.status.rawValue)  \(run.done) done, \(run.current) up to date, \(run.failed) not done  \(duration)  \(TextRenderer.printable(run.files.joined(separator: ", ")))\n"
             ]
             for attempt in entry.failures.prefix(10) {
                 let why = attempt.message.isEmpty ? "" : ": " + TextRenderer.printable(attempt.message)

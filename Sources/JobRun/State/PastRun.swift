@@ -6,8 +6,8 @@ package struct PastRun: Codable, Sendable {
     package var begun: Double
     /// End of the run, in seconds since 1970; nil if the run is in progress or was killed.
     package var ended: Double?
-    /// Names of the job files, separated by spaces.
-    package var files: String
+    /// Names of the job files, relative to the parent of the state folder; paths of files elsewhere.
+    package var files: [String]
     /// Number of jobs that succeeded or were skipped.
     package var done: Int
     /// Number of jobs whose outputs were up to date.

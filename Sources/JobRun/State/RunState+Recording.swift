@@ -13,8 +13,7 @@ extension RunState {
     /// Records the start of a run in each store.
     package func begin() throws(StateError) {
         for (folder, store) in stores {
-            try store.begin(
-                files: folders.filter { $0.value == folder }.keys.sorted().map(\.text).joined(separator: " "))
+            try store.begin(files: fileNames(in: folder))
         }
     }
 

@@ -19,14 +19,11 @@ extension RunState {
         var all: [(folder: StateFolder, run: PastRun, attempts: [PastRun.Attempt])] = []
         for folder in stateFolders {
             guard let store = stores[folder] else { continue }
-            let names = Set(folders.filter { $0.value == folder }.keys.map { Self.lastPart($0.text) })
+            let requested = Set(fileNames(in: folder).map(\.exact))
             // All stored runs are read, because those of other job files are then filtered out.
             for (index, run) in try store.runs(limit: 200).enumerated() {
                 var run = run
-                let isRequested =
-                    run.files.split(separator: " ").contains { names.contains(Self.lastPart(String($0))) }
-                    || names.contains { $0.contains(" ") && run.files.contains($0) }
-                guard isRequested else { continue }
+                guard run.files.contains(where: { requested.contains($0.exact) }) else { continue }
                 if index == 0, run.ended == nil, StateLock.isHeld(folder) { run.status = .running }
                 all.append((folder, run, try store.attempts(ofRun: run.number)))
             }
@@ -34,8 +31,9 @@ extension RunState {
         return Array(all.sorted { $0.run.begun > $1.run.begun }.prefix(limit))
     }
 
-    private static func lastPart(_ path: String) -> String {
-        path.pathParts.last ?? path
+    /// Returns the names of the job files of a state folder, sorted.
+    func fileNames(in folder: StateFolder) -> [String] {
+        folders.filter { $0.value == folder }.keys.compactMap { names[$0] }.sorted()
     }
 
     /// Returns outputs that no job produces any more: their jobs were removed, or have other destinations now.

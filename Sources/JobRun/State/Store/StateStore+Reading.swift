@@ -135,12 +135,18 @@ extension StateStore {
             ).map { row in
                 PastRun(
                     number: row.integer(0), begun: row.number(1) ?? 0, ended: row.number(2),
-                    files: row.text(3),
+                    files: Self.fileNames(row.text(3)),
                     done: Int(clamping: row.integer(4)), current: Int(clamping: row.integer(5)),
                     failed: Int(clamping: row.integer(6)),
                     status: PastRun.Status(rawValue: row.text(7)) ?? .died)
             }
         }
+    }
+
+    /// Returns the names in a JSON list. Earlier versions wrote names separated by spaces.
+    private static func fileNames(_ text: String) -> [String] {
+        (try? JSONDecoder().decode([String].self, from: Data(text.utf8)))
+            ?? text.split(separator: " ").map(String.init)
     }
 
     /// Returns the jobs of a run that did not succeed, and then those whose outputs have warnings.

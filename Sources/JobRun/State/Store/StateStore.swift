@@ -127,11 +127,12 @@ final class StateStore: @unchecked Sendable {
 
     /// Writes the start of a run and rolls it back, to detect damage that is reported only on writing.
     private func checkWritability() throws {
-        try database.dryRun { _ = try Self.begin($0, files: "") }
+        try database.dryRun { _ = try Self.begin($0, files: []) }
     }
 
-    private static func begin(_ db: Database, files: String) throws -> Int64 {
-        try db.execute(sql: "INSERT INTO runs (begun, files) VALUES (?, ?)", arguments: [now, files])
+    private static func begin(_ db: Database, files: [String]) throws -> Int64 {
+        let list = String(decoding: try JSONEncoder().encode(files), as: UTF8.self)
+        try db.execute(sql: "INSERT INTO runs (begun, files) VALUES (?, ?)", arguments: [now, list])
         let run = db.lastInsertedRowID
         try db.execute(
             sql: """
@@ -164,8 +165,8 @@ final class StateStore: @unchecked Sendable {
 
     // MARK: Writing
 
-    /// Records the start of a run.
-    func begin(files: String) throws(StateError) {
+    /// Records the start of a run with the names of its job files.
+    func begin(files: [String]) throws(StateError) {
         do {
             let run = try database.write { try Self.begin($0, files: files) }
             pending.withLock { $0.run = run }
