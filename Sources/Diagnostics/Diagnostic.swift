@@ -132,6 +132,8 @@ public enum Rule: String, Codable, Sendable, CaseIterable {
     case codecLimit = "codec-limit"
     /// A `target_size` that can't be reached, or that a finished file misses.
     case targetSize = "target-size"
+    /// A `quality` of video that can't be reached, or that a finished file misses.
+    case targetQuality = "target-quality"
     /// A private option that the encoder doesn't accept.
     case encoderOption = "encoder-option"
     /// A container that is unknown, or can't be derived from the file name.
@@ -214,6 +216,7 @@ extension Rule {
         case .codecSetting: "The codec doesn't support the setting"
         case .codecLimit: "The setting exceeds a limit that depends on the source, and is reduced to it"
         case .targetSize: "The `target_size` can't be reached"
+        case .targetQuality: "The `quality` of video can't be reached"
         case .encoderOption: "The encoder doesn't accept the private option"
         case .unknownContainer: "The container is unknown, or can't be derived from the file name"
         case .containerCodec: "The container can't store the codec or the track"

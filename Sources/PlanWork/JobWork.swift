@@ -14,11 +14,11 @@ package actor JobWork {
     private let executor = QueueExecutor(label: "tandem.job")
     package nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    private let order: WorkOrder
-    private let environment: MediaEnvironment
-    private nonisolated var plan: JobPlan { order.plan }
+    let order: WorkOrder
+    let environment: MediaEnvironment
+    nonisolated var plan: JobPlan { order.plan }
 
-    private struct Running {
+    struct Running {
         var session: ReencodeSession?
         var outputWork: (any OutputWork)?
         /// Plans of the outputs that the session writes.
@@ -36,6 +36,8 @@ package actor JobWork {
     private var loudness: [TrackIndex: LoudnessNormalizer.Result] = [:]
     /// Encodes of the outputs with a target size, by output index.
     private var fits: [Int: SizeFit] = [:]
+    /// Probes and encodes of the outputs with a target quality, by output index.
+    var qualityFits: [Int: QualityFit] = [:]
     private struct Written {
         var reports: [TrackReport]
         var evidence: [CutEvidence]
@@ -46,7 +48,7 @@ package actor JobWork {
     private var writtenOutputs: [Int: Written] = [:]
     /// Findings on complete outputs, by output index.
     private var findingsByOutput: [Int: OutputFindings] = [:]
-    private let running = Guarded(Running())
+    let running = Guarded(Running())
     private let cancellation = Cancellation()
 
     /// Creates the work. Sources and unfinished outputs are opened in `environment`.
@@ -137,6 +139,8 @@ package actor JobWork {
         case .firstPass(let input): try await runFirstPass(at: input)
         case .encode(let input): try await encode(input)
         case .correct(let input): try await correct(input)
+        case .search(let input): try await search(input)
+        case .refine(let input): try await refine(input)
         case .produce(let output): try runOutputWork(output)
         case .verify(let output): try verify(output)
         case .evaluate(let output): try evaluate(output)
@@ -184,7 +188,10 @@ package actor JobWork {
     }
 
     private func encode(_ input: Int) async throws {
-        try await write(builder(input))
+        var builder = builder(input)
+        let crfs = qualityFits.filter { plan.outputs[$0.key].input == input }.compactMapValues(\.nextEncode)
+        builder.plan = plan.with(crfs: crfs)
+        try await write(builder)
         // Corrections use the statistics again.
         if !fits.keys.contains(where: { plan.outputs[$0].input == input }) { passes[input] = nil }
     }
@@ -218,7 +225,7 @@ package actor JobWork {
     }
 
     /// Writes the outputs of a session.
-    private func write(_ builder: SessionBuilder) async throws {
+    func write(_ builder: SessionBuilder) async throws {
         let (session, recorders) = try builder.build(
             files: order.outputs, loudness: loudness, passes: passes[builder.input]?.tracks ?? [:])
         try await run(session, writing: builder)
@@ -245,7 +252,7 @@ package actor JobWork {
     }
 
     /// Runs a session of a task to its end.
-    private func run(_ session: ReencodeSession, writing builder: SessionBuilder) async throws {
+    func run(_ session: ReencodeSession, writing builder: SessionBuilder) async throws {
         let outputs = builder.outputs.map { builder.plan.outputs[$0] }
         running.withLock { ($0.session, $0.outputs) = (session, outputs) }
         try cancellation.begin { session.cancel() }
@@ -263,7 +270,7 @@ package actor JobWork {
         findingsByOutput[output] = try work.run()
     }
 
-    private var isCancelled: @Sendable () -> Bool { { [cancellation] in cancellation.isCancelled } }
+    var isCancelled: @Sendable () -> Bool { { [cancellation] in cancellation.isCancelled } }
 
     private func evaluateExpectations(_ task: OutputTask, _ file: TemporaryFile) throws -> [ExpectationResult]
     {
@@ -323,11 +330,11 @@ package actor JobWork {
             },
             sizeAttempts: (fits[index]?.attempts ?? []).map {
                 OutputResult.SizeAttempt(bitRate: $0.bitRate, size: $0.size)
-            }, preview: nil)
+            }, quality: quality(of: index), preview: nil)
     }
 
     /// Returns a problem, prefixed with the output's id if the job has several outputs.
-    private func prefixed(_ problem: String, of output: OutputPlan) -> String {
+    func prefixed(_ problem: String, of output: OutputPlan) -> String {
         output.id.map { "output \($0): \(problem)" } ?? problem
     }
 

@@ -9,7 +9,7 @@ internal import Streaming
 
 /// The builder of reader, writers and session for one input of a plan.
 struct SessionBuilder {
-    let plan: JobPlan
+    var plan: JobPlan
     /// Index of the input in the plan.
     let input: Int
     /// Environment in which sources are opened.

@@ -11,7 +11,7 @@ package struct WorkOrder: Sendable {
     package var plan: JobPlan
     /// Temporary files of the plan's outputs, in the plan's order; empty for a check.
     package var outputs: [TemporaryFile]
-    /// File for the first pass, whose output is discarded; nil without two-pass encoding.
+    /// File for a first pass or probes, whose output is discarded; nil without them.
     package var scratch: TemporaryFile?
     /// Whether previews of finished outputs are created for the report.
     package var makesPreview: Bool
@@ -69,6 +69,8 @@ package struct OutputFindings: Codable, Sendable {
     package var loudness: [OutputResult.Normalization] = []
     /// Bit rates that were tried for `target_size`, with the sizes that they reached.
     package var sizeAttempts: [OutputResult.SizeAttempt] = []
+    /// Probes and encodes for `quality`; nil without it.
+    package var quality: OutputResult.Quality?
     /// Preview for the report; nil if the report shows none.
     package var preview: JobPreview?
 }
@@ -152,7 +154,9 @@ package struct LocalPerformer: WorkPerformer {
         var environment = environment
         let lent = PassedDescriptors()
         defer { lent.revoke() }
-        for output in order.outputs { lent.add(output.descriptor, for: output.reopenPath) }
+        for file in order.outputs + [order.scratch].compactMap(\.self) {
+            lent.add(file.descriptor, for: file.reopenPath)
+        }
         environment.sources.descriptors = lent
         // A worker receives the same reduced plan.
         var reduced = order

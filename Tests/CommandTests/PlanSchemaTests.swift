@@ -62,6 +62,7 @@ import FileSystem
             asset: ./a.mp4
             outputs: { main: { tracks: [ { audio: first, encode: { codec: aac } } ] } }
             package: { formats: [hls], container: ts, destination: eleven }
+          quality: { asset: ./a.mp4, tracks: [ { video: first, encode: { codec: h264, quality: { ssim: 0.98 } } } ], destination: quality.mp4 }
           twelve: { asset: ./a.mp4, tracks: [ { video: first, encode: { codec: h264, target_size: 50kB } } ], destination: twelve.mp4 }
           thirteen: { asset: ./a.mp4, tracks: [ { video: first, encode: { codec: h264, parallel: 2 } } ], destination: thirteen.mp4 }
           four: { asset: ./a.mp4, tracks: [ { audio: all, copy: true } ], destination: four.m4a }
@@ -71,7 +72,7 @@ import FileSystem
     private static let selection =
         [
             "one", "two", "three", "four", "six", "seven", "eight", "nine", "ten", "eleven", "twelve",
-            "thirteen",
+            "thirteen", "quality",
         ].flatMap {
             ["--only", $0]
         } + [

@@ -19,6 +19,7 @@ struct RuleExample: Sendable, CustomTestStringConvertible {
         RuleExample(rule: "unused-variable", sources: talk),
         RuleExample(rule: "codec-limit", sources: memo),
         RuleExample(rule: "target-size", sources: talk),
+        RuleExample(rule: "target-quality", sources: talk),
         RuleExample(rule: "source-unreadable", sources: talk),
         RuleExample(rule: "no-match", sources: talk),
         RuleExample(

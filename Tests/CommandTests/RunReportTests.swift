@@ -68,6 +68,37 @@ import Testing
         #expect(try String(contentsOfFile: scratch.file("summary.md"), encoding: .utf8).contains("| bad |"))
     }
 
+    /// Events and reports contain the probes and encodes of `quality`; a run in which nothing is to do encodes nothing.
+    @Test func searchesForAQualityAreReported() throws {
+        let scratch = try Scratch()
+        try scratch.write(
+            jobFile(
+                asset: "{ pattern: testsrc, size: 160x120, frame_rate: 25, duration: 20s }",
+                video: "codec: h264, preset: ultrafast, quality: { psnr: 40, pool: p5, within: 1 }",
+                destination: "out.mp4"), to: "jobs.yaml")
+        let run = try tandem("run", "--events", "events", "--report", "r.html", "jobs.yaml", in: scratch)
+        #expect(run.status == 0, "\(run.errors)")
+        try tandem("run", "--report", "r.json", "--force", "jobs.yaml", in: scratch)
+        let check = """
+            import json, jsonschema, sys
+            schema = json.load(open(sys.argv[1]))
+            lines = [json.loads(line) for line in open("events")]
+            for line in lines: jsonschema.validate(line, schema)
+            quality = [l["quality"] for l in lines if l["event"] == "job_finished"][0]
+            assert quality["metric"] == "psnr" and 1 <= len(quality["probes"]) <= 5, quality
+            assert 39 <= quality["encodes"][-1]["value"] <= 41, quality
+            assert json.load(open("r.json"))["jobs"][0]["quality"] == quality
+            """
+        let checked = try program(
+            "python3", ["-c", check, TestPaths.repository + "/schemas/tandem-events-v1.schema.json"],
+            directory: scratch.path)
+        #expect(checked.status == 0, "\(checked.errors)")
+        let page = try String(contentsOfFile: scratch.file("r.html"), encoding: .utf8)
+        #expect(page.contains("circles: probes"))
+        #expect(page.components(separatedBy: "<th scope=\"row\">probe</th>").count > 1)
+        #expect(try tandem("run", "-v", "jobs.yaml", in: scratch).errors.contains("same one: up to date"))
+    }
+
     /// In a browser, the page shows failures first.
     @Test func pageShowsFailuresFirst() throws {
         let scratch = try Scratch()

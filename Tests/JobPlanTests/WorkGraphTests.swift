@@ -69,6 +69,21 @@ import Testing
         #expect(try !plan().workGraph().nodes.contains { $0.task == .correct(input: 0) })
     }
 
+    @Test func qualitiesAreSearchedBeforeAndMeasuredAfterTheEncode() throws {
+        let graph = try plan("quality: { ssim: 0.98 }").workGraph()
+        let tasks = graph.nodes.map(\.task)
+        let searched = try #require(tasks.firstIndex(of: .search(input: 0)))
+        let encoded = try #require(tasks.firstIndex(of: .encode(input: 0)))
+        let refined = try #require(tasks.firstIndex(of: .refine(input: 0)))
+        #expect(graph.nodes[encoded].needs.contains(searched))
+        #expect(graph.nodes[refined].needs == [encoded])
+        for output in 0...1 {
+            let verified = try #require(tasks.firstIndex(of: .verify(output: output)))
+            #expect(graph.nodes[verified].needs == [refined])
+        }
+        #expect(try !plan().workGraph().nodes.contains { $0.task == .search(input: 0) })
+    }
+
     @Test func tasksStartAfterTheirDependencies() throws {
         let graph = try plan().workGraph()
         var done: Set<Int> = []

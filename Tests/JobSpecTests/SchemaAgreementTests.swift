@@ -476,6 +476,7 @@ private enum ScalarMutations {
     @Test func defaultsOfScalarsAreValues() {
         let described = [
             "auto", "unchanged", "derived", "chosen", "as ", "the ", "its own", "from ", "90 for ",
+            "0.002 for ",
         ]
         for type in Self.mappings() {
             for key in type.keys {

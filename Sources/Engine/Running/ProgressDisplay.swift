@@ -136,6 +136,7 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
             let tried = SizeFit.text(output.sizeAttempts.map { ($0.bitRate, $0.size) })
             printLine("     \(id): target_size: \(tried)")
         }
+        if let quality = output.quality { printLine("     \(id): quality: \(quality.text)") }
         if !output.expectations.isEmpty {
             let summaries = output.expectations.map(\.summary).joined(separator: "; ")
             printLine("     \(id): as expected: \(TextRenderer.printable(summaries))")

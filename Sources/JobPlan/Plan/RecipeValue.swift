@@ -84,7 +84,7 @@ package struct RecipeName: Codable, Hashable, Sendable, CustomStringConvertible 
     /// Keys of job files that correspond to parts of a plan.
     private static let names = [
         "optimizesForNetwork": "optimize_for_network", "fragmentInterval": "fragment",
-        "sizeLimit": "limit size", "targetSize": "target_size",
+        "sizeLimit": "limit size", "targetSize": "target_size", "targetQuality": "quality",
         "joinedRanges": "range", "attachments": "attachment", "covers": "cover", "chapters": "chapter",
         "tracks": "track", "hasTwoPasses": "two passes", "transform": "orientation",
     ]

@@ -8,6 +8,10 @@ package enum WorkTask: Codable, Hashable, Sendable {
     case encode(input: Int)
     /// Encodes outputs of an input that missed their target size again, with corrected bit rates.
     case correct(input: Int)
+    /// Searches `crf` of the outputs of an input with a target quality, by encoding and measuring windows.
+    case search(input: Int)
+    /// Measures outputs of an input with a target quality, and encodes those that missed it again with a corrected `crf`.
+    case refine(input: Int)
     /// Creates an image or waveform output, or reads the source of a check.
     case produce(output: Int)
     /// Reads a media output back, verifies it against the plan and evaluates its expectations.
@@ -18,7 +22,7 @@ package enum WorkTask: Codable, Hashable, Sendable {
     /// Whether the task is of a type that usually takes most of a job's time.
     package var isLong: Bool {
         switch self {
-        case .firstPass, .encode, .correct, .produce: true
+        case .firstPass, .search, .encode, .correct, .refine, .produce: true
         case .measure, .verify, .evaluate: false
         }
     }
@@ -55,7 +59,8 @@ extension JobPlan {
         switch task {
         case .measure(let output, _), .produce(let output), .verify(let output), .evaluate(let output):
             [output]
-        case .firstPass(let input), .encode(let input), .correct(let input):
+        case .firstPass(let input), .search(let input), .encode(let input), .correct(let input),
+            .refine(let input):
             outputs.indices.filter { outputs[$0].input == input && outputs[$0].kind.plan.isWrittenBySession }
         }
     }
@@ -83,11 +88,14 @@ extension JobPlan {
             if mediaIndices.contains(where: { outputs[$0].hasTwoPasses }) {
                 needs.append(graph.add(.firstPass(input: input)))
             }
+            let hasQuality = mediaIndices.contains { outputs[$0].targetQuality != nil }
+            if hasQuality { needs.append(graph.add(.search(input: input))) }
             if !mediaIndices.isEmpty {
                 var encoded = graph.add(.encode(input: input), after: needs)
                 if mediaIndices.contains(where: { outputs[$0].targetSize != nil }) {
                     encoded = graph.add(.correct(input: input), after: [encoded])
                 }
+                if hasQuality { encoded = graph.add(.refine(input: input), after: [encoded]) }
                 for index in mediaIndices { _ = graph.add(.verify(output: index), after: [encoded]) }
             }
             // Images are found by seeking; decoding the few frames that they need isn't worth delaying a

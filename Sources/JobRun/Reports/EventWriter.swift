@@ -42,6 +42,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         var duration: Double?
         var images: [RunReport.StillImage]?
         var encodes: [RunReport.Encode]?
+        var quality: RunReport.Quality?
         var expectations: [RunReport.ExpectationEntry]?
         var warnings: [String]?
         var running: [Running]?
@@ -60,6 +61,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
             var duration: Double?
             var images: [RunReport.StillImage]?
             var encodes: [RunReport.Encode]?
+            var quality: RunReport.Quality?
         }
 
         struct Running: Encodable, Equatable {
@@ -146,12 +148,13 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         )
         if entries.count == 1, job.id == record.id {
             (event.destination, event.size, event.duration) = (job.destination, job.size, job.duration)
-            (event.images, event.encodes) = (job.images, job.encodes)
+            (event.images, event.encodes, event.quality) = (job.images, job.encodes, job.quality)
         } else {
             event.outputs = entries.map {
                 Event.Output(
                     id: $0.id, destination: $0.destination, outcome: $0.outcome, size: $0.size,
-                    duration: $0.duration, images: $0.images, encodes: $0.encodes)
+                    duration: $0.duration, images: $0.images, encodes: $0.encodes,
+                    quality: $0.quality)
             }
         }
         let expectations = entries.flatMap(\.expectations)

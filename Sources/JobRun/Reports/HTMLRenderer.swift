@@ -277,6 +277,7 @@ package enum HTMLRenderer {
         }
         if job.attempts > 1 { facts.append(("Attempts", "\(job.attempts)")) }
         text += rows([], facts.map { [$0.0, $0.1] }, caption: "Facts")
+        if let quality = job.quality { text += QualityMarkup.render(quality) }
         if let timeline = job.timeline { text += TimelineMarkup.render(timeline) }
         if let preview { text += PreviewMarkup.render(preview) }
         if !job.expectations.isEmpty {
@@ -333,7 +334,7 @@ package enum HTMLRenderer {
         return text
     }
 
-    private static func rows(_ head: [String], _ rows: [[String]], caption: String) -> String {
+    static func rows(_ head: [String], _ rows: [[String]], caption: String) -> String {
         guard !rows.isEmpty else { return "" }
         let kind = head.isEmpty ? " class=\"facts\"" : ""
         var text = "<div class=\"wide\"><table\(kind) aria-label=\"\(Markup.escaped(caption))\">\n"

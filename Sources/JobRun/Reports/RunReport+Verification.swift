@@ -5,6 +5,16 @@ internal import JobPlan
 internal import JobSpec
 internal import Publishing
 
+extension RunReport.Quality {
+    /// Whether the numbers are possible, so that they can be drawn.
+    var isValid: Bool {
+        let attempts = probes + encodes
+        return attempts.count <= 100
+            && ([target, within] + attempts.map(\.value)).allSatisfy((0...200).contains)
+            && attempts.allSatisfy { (0...100).contains($0.crf) }
+    }
+}
+
 /// The verification of entries that another process wrote, against the plan and the files.
 extension RunReport.Job {
     /// Whether all values of the entry, which was read from an untrusted file, are in their ranges.
@@ -13,6 +23,7 @@ extension RunReport.Job {
         return (0..<4096).contains(slot) && (0..<1000).contains(attempts)
             && line >= 0
             && numbers.allSatisfy { (0...1e9).contains($0) } && (0...(1 << 50)).contains(size ?? 0)
+            && quality?.isValid != false
             && (timeline ?? []).count <= TimelineSection.most
             && (timeline ?? []).allSatisfy {
                 $0.start >= 0 && $0.start <= $0.end && $0.end <= 1e9 && (0..<1 << 20).contains($0.index)

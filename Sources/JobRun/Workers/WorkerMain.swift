@@ -295,7 +295,9 @@ package enum WorkerMain {
         }
         let lent = PassedDescriptors { requests.fetch($0) }
         current.images.withLock { $0 = TaskState.Images(files: requested, requests: requests, lent: lent) }
-        for file in files { lent.add(file.descriptor, for: file.reopenPath) }
+        for file in Array(files) + [scratch].compactMap(\.self) {
+            lent.add(file.descriptor, for: file.reopenPath)
+        }
         for (path, descriptor) in zip(work.sources, descriptors.dropFirst(own)) {
             lent.add(descriptor, for: path)
         }

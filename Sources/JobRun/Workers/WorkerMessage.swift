@@ -43,7 +43,7 @@ enum WorkerMessage {
 
     struct Work: Codable, Sendable {
         var plan: JobPlan
-        /// Whether a scratch file for the first pass is attached, after the outputs.
+        /// Whether a scratch file for a first pass or probes is attached, after the outputs.
         var hasScratch: Bool
         /// Paths of the sources whose descriptors are attached, in the same order.
         var sources: [String]

@@ -29,6 +29,7 @@ enum EncodeCheck {
         EncodeColorCheck.check(spec, encoder: encoder, into: &sink)
         RateControlCheck.checkPasses(spec, unknown: unknown, into: &sink)
         RateControlCheck.checkTargetSize(spec, unknown: unknown, into: &sink)
+        RateControlCheck.checkQuality(spec, into: &sink)
         RateControlCheck.checkBFrames(spec, into: &sink)
         RateControlCheck.checkChunks(spec, into: &sink)
         if let interval = spec.keyframeInterval, !codec.gop.acceptsKeyframeInterval {

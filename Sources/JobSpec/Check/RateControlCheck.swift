@@ -112,8 +112,8 @@ enum RateControlCheck {
             sink.error(.codecSetting, "`passes: 2` is not supported by \(codec.label)", at: passes.range)
             return
         }
-        // The check of `target_size` reports the conditions of two passes.
-        if spec.targetSize != nil { return }
+        // The checks of `target_size` and `quality` report the conditions of two passes.
+        if spec.targetSize != nil || spec.quality != nil { return }
         if case .bitRate? = spec.rateControl?.value {
             checkTwoPasses(support, of: spec, "passes: 2", at: passes.range, unknown: unknown, into: &sink)
         } else if !unknown.contains("bitrate") {

@@ -128,6 +128,7 @@ struct EncodeDecoder {
         let aspect = reader.value("pixel_aspect_ratio", of: fields, as: Rational.self)
         spec.rateControl = rate
         spec.targetSize = reader.value("target_size", of: fields, as: Int64.self)
+        spec.quality = fields["quality"].flatMap { quality($0.value) }
         spec.maxBitRate = maximum
         spec.bufferSize = buffer
         spec.passes = reader.integer("passes", of: fields)
@@ -154,7 +155,8 @@ struct EncodeDecoder {
         let unknown = unknownKeys(
             fields,
             [
-                "size": size == nil, "fit": fit == nil, "bitrate": rate == nil && spec.targetSize == nil,
+                "size": size == nil, "fit": fit == nil,
+                "bitrate": rate == nil && spec.targetSize == nil && spec.quality == nil,
                 "buffer_size": buffer == nil,
                 "max_bitrate": maximum == nil, "frame_rate": frames == nil,
             ])
@@ -187,6 +189,37 @@ struct EncodeDecoder {
             return Located(.lossless, at: value.range)
         }
         return nil
+    }
+
+    private func quality(_ node: YAMLNode) -> Located<QualitySpec>? {
+        guard let fields = reader.fields(node, as: Language.videoQuality) else { return nil }
+        let before = reader.sink.errorCount
+        let pool = reader.choiceOrDefault("pool", of: fields, as: SimilarityPool.self)
+        let within = reader.number("within", of: fields)
+        let crf = fields["crf"].flatMap { bounds($0.value) }
+        guard
+            let metric = SimilarityMetric.allCases.first(where: { fields.has($0.rawValue) }),
+            let value = reader.number(metric.rawValue, of: fields), reader.sink.errorCount == before
+        else { return nil }
+        return Located(
+            QualitySpec(
+                metric: metric, value: value.value, pool: pool,
+                within: within?.value ?? QualitySpec.defaultWithin(metric), crf: crf?.value,
+                crfRange: crf?.range), at: node.range)
+    }
+
+    /// Decodes the minimum and maximum of `crf`.
+    private func bounds(_ node: YAMLNode) -> Located<ClosedRange<Int>>? {
+        let items = reader.list(node)
+        let values = items.compactMap { reader.value($0, "`crf`", Language.crfBound)?.value.count }
+        guard values.count == items.count else { return nil }
+        guard values.count == 2, values[0] < values[1] else {
+            reader.sink.error(
+                .invalidValue, "`crf` of `quality` must be a list of a minimum and a greater maximum",
+                at: node.range, help: "write it as `crf: [16, 32]`")
+            return nil
+        }
+        return Located(values[0]...values[1], at: node.range)
     }
 
     /// Decodes `crop` and `filters` of a composition's clips and layers.

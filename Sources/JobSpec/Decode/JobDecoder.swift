@@ -55,8 +55,9 @@ struct JobDecoder {
         for written in job.outputs.flatMap({ $0.package?.renditions ?? [$0] }) {
             let output = written.destination == nil ? written.storedRendition : written
             ContainerCheck.check(output, into: &reader.sink)
-            TargetSizeCheck(
-                output: output, package: written.destination == nil ? fields["package"]?.keyRange : nil
+            EncodingTargetCheck(
+                output: output, package: written.destination == nil ? fields["package"]?.keyRange : nil,
+                composition: fields["composition"]?.keyRange
             ).check(into: &reader.sink)
             ImagesCheck.check(output, into: &reader.sink)
             if let size = output.media.sizeLimit, decoded.isComplete {

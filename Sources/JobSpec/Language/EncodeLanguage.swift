@@ -23,6 +23,10 @@ extension Language {
                 "target_size", byteSize,
                 "Maximum size of the finished file with all its tracks. The bit rate of the video is computed from the duration, the other tracks and the container, and corrected by further encodes, three at most. A file that would be larger fails the job; for one below 97 % of the size, the report states the reason. Encoders with two passes take two, SVT-AV1 takes one. Audio is copied, or encoded with a bit rate. A size that requires less than 0.002 bits per pixel and frame is an error, which states the smallest size."
             ),
+            KeyInfo(
+                "quality", .mapping(videoQuality),
+                "Similarity of the finished track to the encoder's input. The `crf` that reaches it is searched with at most five probes, the finished track is measured, and encoded again at most twice if it misses the target. An output below the target by more than `within` fails the job; for one above it, the report states the reason."
+            ),
             KeyInfo("lossless", .boolean, "Encode without loss."),
             KeyInfo("max_bitrate", bitRate, "Maximum bit rate; requires `buffer_size`."),
             KeyInfo("buffer_size", bitRate, "Size of the rate-control buffer in bits."),
@@ -86,9 +90,30 @@ extension Language {
         ],
         reservedKeys: ["burn"],
         alternatives: [
-            .atMostOne(["crf", "qp", "bitrate", "target_size", "lossless"]), .atLeastOne(["codec", "use"]),
+            .atMostOne(["crf", "qp", "bitrate", "target_size", "quality", "lossless"]),
+            .atLeastOne(["codec", "use"]),
         ],
         shortForm: "use")
+
+    static let crfBound = thousandths(0...63)
+
+    static let videoQuality = MappingType(
+        "videoQuality", "`quality` of video",
+        "A similarity to the encoder's input, measured on the decoded frames of the finished track.",
+        keys: [
+            KeyInfo("ssim", .number(0...1), "Structural similarity (SSIM) of all planes."),
+            KeyInfo("psnr", .number(15...80), "Peak signal-to-noise ratio (PSNR) of all planes, in dB."),
+            KeyInfo(
+                "pool", .word(SimilarityPool.allCases.map(\.rawValue)),
+                "Statistic over the frames: the `mean` (of PSNR: the PSNR of the mean square error), the 5th percentile (`p5`), or the lowest value (`min`).",
+                default: "mean"),
+            KeyInfo(
+                "within", .number(0.0001...10), "Accepted difference from the target, in its unit.",
+                default: "0.002 for `ssim`, 0.3 for `psnr`"),
+            KeyInfo(
+                "crf", .list(.scalar(crfBound), atLeast: 2, atMost: 2), "Minimum and maximum of `crf`.",
+                default: "from 1 to the encoder's maximum", examples: ["[16, 32]"]),
+        ], alternatives: [.atMostOne(["ssim", "psnr"]), .atLeastOne(["ssim", "psnr"])])
 
     static let crop = MappingType(
         "crop", "`crop`", "A rectangle of the coded frame, in pixels.",

@@ -7,6 +7,7 @@ extension EncoderModel {
         func range(_ range: ClosedRange<Int>?) -> ValueType? {
             range.map { .thousandths(Double($0.lowerBound)...Double($0.upperBound)) }
         }
+        let targetQuality = rate.constantQuality == nil ? nil : ValueType.mapping(Language.videoQuality)
         return [
             ("preset", tuning.presets.map { .word($0) }),
             ("tune", tuning.tunes.map { .word($0) }),
@@ -14,7 +15,7 @@ extension EncoderModel {
             ("level", conformance.levels.map { .word($0) }),
             ("crf", range(crfRange)),
             ("qp", rate.qpRange.map { .integer($0) }),
-            ("quality", range(rate.qualities)),
+            ("quality", mediaType == .video ? targetQuality : range(rate.qualities)),
             ("bit_depth", samples.bitDepths.map { .word($0.map(String.init)) }),
             ("b_frames", gop.maxBFrames.map { .integer(0...$0) }),
         ]

@@ -94,6 +94,7 @@ extension ForeignWords {
             "vmaf": vmaf,
         ],
         "expectSimilarity": ["vmaf": vmaf],
+        "videoQuality": ["vmaf": "VMAF is not supported; `quality` has `ssim` and `psnr`"],
         "expectVideo": [
             "size": "write `width: 1280, height: 720`", "resolution": "write `width: 1280, height: 720`",
         ],

@@ -88,7 +88,7 @@ enum ForeignWords {
         "watch":
             "watching folders is not supported; run `tandem run` again, which skips jobs that are up to date",
         "hwaccel": hardware, "hardware": hardware, "gpu": hardware,
-        "target_quality": "`crf` belongs in the `encode` of a rule of `tracks`",
+        "target_quality": "`quality` belongs in the `encode` of a rule of `tracks`",
     ]
 
     private static let condition =
@@ -104,10 +104,8 @@ enum ForeignWords {
         "svtav1-params": "`options: { svtav1-params: … }`",
         "hwaccel": hardware, "hwaccel_output_format": hardware, "hwaccel_device": hardware, "gpu": hardware,
         "hardware": hardware, "hw": hardware,
-        "target_quality":
-            "`crf` is constant quality; a target quality such as an SSIM is not supported",
-        "vmaf": "`crf` is constant quality; a target quality such as a VMAF is not supported",
-        "ssim": "`expect: { similarity: { ssim: { min: 0.98 } } }` of the job checks the finished output",
+        "target_quality": similarity, "ssim": similarity, "psnr": similarity,
+        "vmaf": "VMAF is not supported; `quality: { ssim: 0.98 }` is a target of video",
         "movflags": faststart, "faststart": faststart,
         "width": frameSize, "height": frameSize,
         "two_pass": twoPasses, "two-pass": twoPasses, "twopass": twoPasses, "2pass": twoPasses,
@@ -119,6 +117,7 @@ enum ForeignWords {
     private static let frameSize =
         "write the size as `size: 1280x720`; `1280x` and `x720` keep the aspect ratio"
     private static let twoPasses = "write `passes: 2`"
+    private static let similarity = "write a target for the finished file as `quality: { ssim: 0.98 }`"
     private static let aspect =
         "`size` sets the size of the frame, `pixel_aspect_ratio` the shape of its pixels"
     private static let section = "`range: { start: …, end: … }` of the job selects a section of the asset"
@@ -241,11 +240,7 @@ enum ForeignWords {
         case "output":
             word == "check"
                 ? "write `check` in a separate job, and name that job in `needs`" : nil
-        case "videoEncode":
-            word == "quality"
-                ? "`crf` is constant quality; a target quality such as an SSIM is not supported"
-                : encodeKeys[word.lowercased()]
-        case "audioEncode": encodeKeys[word.lowercased()]
+        case "videoEncode", "audioEncode": encodeKeys[word.lowercased()]
         case "metadata": "write tags as `set: { \(word): … }`"
         case let name: helpOfMappings[name]?[word.lowercased()]
         }
@@ -253,9 +248,12 @@ enum ForeignWords {
 
     /// Returns an example of a mapping, for a value that is a scalar or a list instead.
     static func example(of type: MappingType) -> String? {
-        examples[base(of: type)].map { "write it as `\($0)`" }
+        let name = base(of: type)
+        return examples[name].map { "write it as `\($0)`" + (remarks[name].map { "; \($0)" } ?? "") }
     }
+    private static let remarks = ["videoQuality": "constant quality is `crf: 22`"]
     private static let examples: [String: String] = [
+        "videoQuality": "{ ssim: 0.98 }",
         "range": "{ start: 1s, end: 3s }", "limit": "{ size: 50MB }",
         "place": "{ bottom: 10%, center: true }",
         "metadata": "{ keep: all, set: { title: … } }", "chapter": "{ start: 0s, title: … }",

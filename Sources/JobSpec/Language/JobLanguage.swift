@@ -10,7 +10,7 @@ extension Language {
         "metadata", "`metadata`", "The output's tags and its cover.",
         keys: [
             KeyInfo(
-                "keep", .oneOf([.word(["all", "none"]), .list(.string(), mayBeEmpty: true)]),
+                "keep", .oneOf([.word(["all", "none"]), .list(.string(), atLeast: 0)]),
                 "Which of the source's tags are kept; `cover` in the list stands for its covers.",
                 default: "all"),
             KeyInfo("set", .mapOf(.string(), keys: .any), "Tags to write."),
@@ -24,7 +24,7 @@ extension Language {
                 default: "now"),
         ])
     static let chapters = ValueType.oneOf([
-        .word(["keep", "drop", "clips"]), .list(.mapping(chapter), mayBeEmpty: true),
+        .word(["keep", "drop", "clips"]), .list(.mapping(chapter), atLeast: 0),
     ])
     static let destination = MappingType(
         "destination", "a destination", "The output's destination.",
@@ -133,7 +133,7 @@ extension Language {
                 "Damaged data of the source: `fail` fails the job, `skip` omits, counts and reports the data.",
                 default: "fail"),
             KeyInfo(
-                "needs", .oneOf([.identifier, .list(.identifier, mayBeEmpty: true)]),
+                "needs", .oneOf([.identifier, .list(.identifier, atLeast: 0)]),
                 "Jobs that must succeed before this one."),
             KeyInfo(
                 "timeout", timeout,

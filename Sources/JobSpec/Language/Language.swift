@@ -164,7 +164,7 @@ package enum Language {
         "version", versionNumber, "The version of the job language.", required: true)
     private static let sharedKeys = [
         KeyInfo(
-            "include", .oneOf([.string(), .list(.string(), mayBeEmpty: true)]),
+            "include", .oneOf([.string(), .list(.string(), atLeast: 0)]),
             "Other files whose vars, settings, assets and defaults are used; this file takes precedence."),
         KeyInfo("vars", .mapOf(.string(), keys: .identifiers), "Values for `${name}`."),
         KeyInfo("assets", .mapOf(asset, keys: .identifiers), "Sources by id."),

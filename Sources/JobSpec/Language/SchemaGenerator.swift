@@ -126,9 +126,9 @@ package enum SchemaGenerator {
                 members.append(("additionalProperties", json(value, &definitions)))
             }
             return .object(members)
-        case .list(let element, let mayBeEmpty, let maximum):
+        case .list(let element, let minimum, let maximum):
             var members = [("type", JSON.string("array")), ("items", json(element, &definitions))]
-            if !mayBeEmpty { members.append(("minItems", .raw("1"))) }
+            if minimum > 0 { members.append(("minItems", .raw("\(minimum)"))) }
             if let maximum { members.append(("maxItems", .raw("\(maximum)"))) }
             return .object(members)
         case .oneOf(let types):

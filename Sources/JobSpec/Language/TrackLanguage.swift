@@ -128,7 +128,7 @@ extension Language {
             "disposition",
             .oneOf([
                 .word(["none"] + TrackDisposition.names),
-                .list(.word(TrackDisposition.names), mayBeEmpty: true),
+                .list(.word(TrackDisposition.names), atLeast: 0),
             ]),
             "Disposition of the output's track.", default: "the source's"),
         KeyInfo("metadata", .mapOf(.string(), keys: .any), "Tags of the output's track."),

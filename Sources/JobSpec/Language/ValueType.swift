@@ -17,7 +17,7 @@ package indirect enum ValueType: Sendable {
     /// A mapping with user-defined keys.
     case mapOf(ValueType, keys: MapKeys, mayBeEmpty: Bool = true)
     /// A list of values of one type, with a maximum number of values.
-    case list(ValueType, mayBeEmpty: Bool = false, atMost: Int? = nil)
+    case list(ValueType, atLeast: Int = 1, atMost: Int? = nil)
     /// A choice of several types.
     case oneOf([ValueType])
 

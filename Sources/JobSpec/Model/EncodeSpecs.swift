@@ -44,6 +44,8 @@ package struct VideoEncodeSpec: Sendable {
     package var rateControl: Located<RateSetting>?
     /// Size of the finished file in bytes, from which the planner computes the bit rate.
     package var targetSize: Located<Int64>?
+    /// Similarity to the encoder's input, for which `crf` is searched.
+    package var quality: Located<QualitySpec>?
     /// Maximum bit rate, in bits per second.
     package var maxBitRate: Located<Int64>?
     /// Size of the rate-control buffer (VBV), in bits.

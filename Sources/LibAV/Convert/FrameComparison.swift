@@ -8,6 +8,22 @@ package enum SimilarityMetric: String, Codable, Hashable, Sendable, CaseIterable
     /// Peak signal-to-noise ratio in dB (`psnr`).
     case psnr
 
+    /// Value of equal frames. Their PSNR is infinite; this number is greater than any other result.
+    package var identity: Double { self == .ssim ? 1 : 200 }
+
+    /// Returns a value as text.
+    package func text(_ value: Double) -> String {
+        switch self {
+        case .ssim: Self.rounded(value, 10_000)
+        case .psnr: value < identity ? "\(Self.rounded(value, 100)) dB" : "no difference"
+        }
+    }
+
+    private static func rounded(_ value: Double, _ scale: Double) -> String {
+        let text = "\((value * scale).rounded() / scale)"
+        return text.hasSuffix(".0") ? String(text.dropLast(2)) : text
+    }
+
     var key: String { self == .ssim ? "lavfi.ssim.All" : "lavfi.psnr.mse_avg" }
 }
 
@@ -18,12 +34,14 @@ package struct FrameComparison: ~Copyable {
     private var pairs: Int64 = 0
     private var results = 0
     private var sum = 0.0
+    private var histogram: SimilarityHistogram
     private let peak: Double
 
     private init(graph: consuming FilterGraph, metric: SimilarityMetric, peak: Double) {
         self.graph = graph
         self.metric = metric
         self.peak = peak
+        histogram = SimilarityHistogram(metric)
     }
 
     /// Creates a comparison for frames with the properties of `frame`.
@@ -49,14 +67,22 @@ package struct FrameComparison: ~Copyable {
         try drain()
     }
 
-    /// Ends the comparison and returns the result over all pairs: the mean SSIM, or the PSNR of the mean square error
-    /// (infinity for equal frames). Returns nil if no pair was added.
-    package mutating func result() throws(AVError) -> Double? {
+    /// Ends the comparison and returns a statistic over all pairs, by default the mean SSIM, or the PSNR of the mean square
+    /// error (infinity for equal frames). Returns nil if no pair was added.
+    package mutating func result(_ pool: SimilarityPool = .mean) throws(AVError) -> Double? {
         for input in 0..<2 { try graph.sendEnd(at: pairs, to: input) }
         try drain()
         guard results > 0 else { return nil }
-        let mean = sum / Double(results)
-        return metric == .ssim ? mean : (mean > 0 ? 10 * log10(peak * peak / mean) : .infinity)
+        switch pool {
+        case .mean: return similarity(sum / Double(results))
+        case .p5: return histogram.quantile(0.05)
+        case .min: return histogram.minimum
+        }
+    }
+
+    /// Returns the similarity for a value that the filter reports.
+    private func similarity(_ value: Double) -> Double {
+        metric == .ssim ? value : (value > 0 ? 10 * log10(peak * peak / value) : .infinity)
     }
 
     private mutating func drain() throws(AVError) {
@@ -66,6 +92,7 @@ package struct FrameComparison: ~Copyable {
             if let value = frame.metadata(metric.key).flatMap({ Double($0) }) {
                 sum += value
                 results += 1
+                histogram.add(similarity(value))
             }
             av_frame_unref(frame.raw)
         }

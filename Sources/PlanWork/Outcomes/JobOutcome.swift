@@ -2,6 +2,7 @@ package import Diagnostics
 public import Errors
 internal import JobPlan
 internal import JobSpec
+package import LibAV
 public import Media
 package import Streaming
 
@@ -99,6 +100,8 @@ public struct OutputResult: Sendable {
     public var loudness: [Normalization] = []
     /// Bit rates that were tried for `target_size` with the sizes that they reached, in order; empty without one.
     public var sizeAttempts: [SizeAttempt] = []
+    /// Probes and encodes for `quality` of video; nil without it.
+    package var quality: Quality?
     /// Preview for the report; nil if the report shows none.
     package var preview: JobPreview?
     /// Manifests and renditions of a package; nil for other outputs.
@@ -110,7 +113,8 @@ public struct OutputResult: Sendable {
     package init(
         id: String?, destination: String?, size: Int64, output: String, duration: MediaTime,
         tracks: [TrackReport], warnings: [String], expectations: [ExpectationResult] = [],
-        loudness: [Normalization] = [], sizeAttempts: [SizeAttempt] = [], preview: JobPreview? = nil,
+        loudness: [Normalization] = [], sizeAttempts: [SizeAttempt] = [], quality: Quality? = nil,
+        preview: JobPreview? = nil,
         images: [Image] = []
     ) {
         self.id = id
@@ -123,6 +127,7 @@ public struct OutputResult: Sendable {
         self.expectations = expectations
         self.loudness = loudness
         self.sizeAttempts = sizeAttempts
+        self.quality = quality
         self.preview = preview
         self.images = images
     }
@@ -153,6 +158,31 @@ public struct OutputResult: Sendable {
         package init(bitRate: Int64, size: Int64) {
             self.bitRate = bitRate
             self.size = size
+        }
+    }
+
+    /// Probes and encodes of an output with `quality` of video, in order.
+    package struct Quality: Hashable, Codable, Sendable {
+        package struct Attempt: Hashable, Codable, Sendable {
+            /// `crf` in thousandths.
+            package var crf: Int
+            /// Similarity that was measured: SSIM, or PSNR in dB.
+            package var value: Double
+        }
+        package var metric: SimilarityMetric
+        package var pool: SimilarityPool
+        /// Similarity that the job sets, in the unit of the metric.
+        package var target: Double
+        /// Accepted difference from `target`.
+        package var within: Double
+        package var probes: [Attempt]
+        /// Encodes of the whole track; the last one was published.
+        package var encodes: [Attempt]
+
+        /// Probes and encodes for the user.
+        package var text: String {
+            QualityFit.text(
+                probes.map { ($0.crf, $0.value) }, encodes.map { ($0.crf, $0.value) }, metric)
         }
     }
 

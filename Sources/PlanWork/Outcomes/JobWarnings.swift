@@ -22,6 +22,7 @@ package struct JobWarnings {
             )
         }
         if let line = sizeWarning { lines.append(line) }
+        if let line = qualityWarning { lines.append(line) }
         lines += plan.tracks.compactMap(\.deviation)
         let tracks = zip(plan.tracks, findings.tracks)
         for what in [
@@ -69,6 +70,18 @@ package struct JobWarnings {
                 "\(reached): the maximum bit rate of \(target.maximumRate / 1000) kb/s is reached (\(fit.text))"
         }
         return "\(reached) after \(counted(fit.attempts.count, "encode")) (\(fit.text))"
+    }
+
+    /// The warning about a file whose quality exceeds the target.
+    private var qualityWarning: String? {
+        guard let (target, _) = plan.targetQuality, let quality = findings.quality,
+            let last = quality.encodes.last, last.value > target.value + target.within
+        else { return nil }
+        let reason =
+            last.crf >= target.highest
+            ? "the maximum of `crf` is reached" : "the encoder's next `crf` is not expected to be nearer"
+        return
+            "the file has \(quality.metric.rawValue) \(target.metric.text(last.value)), more than `quality` of \(target.description): \(reason) (\(quality.text))"
     }
 
     /// Returns a warning if `normalize` didn't reach its target; nil if it did.

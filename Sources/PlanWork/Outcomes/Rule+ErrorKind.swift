@@ -13,7 +13,8 @@ extension Rule {
             .invalidJobFile
         case .noMatch: .notFound
         case .networkNotAllowed: .networkNotAllowed
-        case .invalidValue, .filterChain, .codecSetting, .codecLimit, .targetSize, .encoderOption,
+        case .invalidValue, .filterChain, .codecSetting, .codecLimit, .targetSize, .targetQuality,
+            .encoderOption,
             .containerSetting, .invalidRange, .variableRate, .destinationIsSource:
             .invalidSettings
         case .notSupported, .unknownCodec, .unknownEncoder, .unknownContainer, .containerCodec, .cannotDecode:

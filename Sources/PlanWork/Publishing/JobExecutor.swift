@@ -284,7 +284,7 @@ package actor JobExecutor {
         // All renditions of a package may be reused.
         guard !plan.outputs.isEmpty else { return WorkFindings(outputs: []) }
         let scratch =
-            plan.hasTwoPasses
+            plan.needsScratch
             ? try temporaryFile(at: unfinished[0].publisher.destination) : nil
         defer { scratch?.discard() }
         var order = WorkOrder(

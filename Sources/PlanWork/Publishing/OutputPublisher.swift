@@ -180,6 +180,7 @@ package struct OutputPublisher {
             tracks: findings.flatMap(\.tracks),
             warnings: lines, expectations: findings.flatMap(\.expectations),
             loudness: findings.flatMap(\.loudness), sizeAttempts: findings.flatMap(\.sizeAttempts),
+            quality: findings.lazy.compactMap(\.quality).first,
             preview: findings.lazy.compactMap(\.preview).first,
             images: zip(output.kind.plan.stills, findings.flatMap(\.imageTimes)).map { image, actual in
                 // Both times are relative to time zero of the source. Without ranges, output times equal source times.

@@ -116,9 +116,8 @@ struct ExpectationEvaluator {
             switch try measurements.similarity(metric, of: video) {
             case .counts(let source, let output):
                 return ("unknown: the output has \(output) frames, its source \(source)", false)
-            case .mean(let value):
-                let shown = metric == .ssim ? "\((value * 10_000).rounded() / 10_000)" : Self.decibels(value)
-                return (shown, value >= least)
+            case .value(let value):
+                return (metric.text(value), value >= least)
             }
         case .decodes:
             if hasDecoded { return ("decodes completely", true) }
@@ -131,10 +130,6 @@ struct ExpectationEvaluator {
                 return ("\(error)", false)
             }
         }
-    }
-
-    private static func decibels(_ value: Double) -> String {
-        value.isFinite ? "\((value * 100).rounded() / 100) dB" : "no difference"
     }
 
     private func measuredLoudness(

@@ -104,11 +104,28 @@ import Testing
 
     @Test func severalTracksAreRefused() throws {
         let description = SourceDescription.file(.video(), .video(index: 1))
-        let (_, messages, _) = try decide(
-            "{ video: all, encode: { codec: h264, target_size: 2MB } }", description: description)
+        func messages(_ rules: String) throws -> [String] {
+            try decide(rules, description: description).messages
+        }
+        func expected(_ place: String, _ key: String) -> [String] {
+            [
+                "conflicting-keys at \(place): `\(key)` determines the settings of one video track; the rules select 2"
+            ]
+        }
         #expect(
-            messages == [
-                "conflicting-keys at 2MB: `target_size` determines the bit rate of one video track; the rules select 2"
-            ])
+            try messages("{ video: all, encode: { codec: h264, target_size: 2MB } }")
+                == expected("2MB", "target_size"))
+        #expect(
+            try messages("{ video: all, encode: { codec: h264, quality: { ssim: 0.98 } } }")
+                == expected("{ ssim: 0.98 }", "quality"))
+        let when = "when: { video: { codec: h264 } }"
+        #expect(
+            try messages(
+                "{ video: first, \(when), encode: { codec: h264, target_size: 2MB } }, { video: first, encode: { codec: h264, quality: { ssim: 0.98 } } }"
+            ) == expected("2MB", "target_size"))
+        #expect(
+            try messages(
+                "{ video: first, \(when), encode: { codec: h264, target_size: 2MB } }, { video: first, when: { not: { video: { codec: h264 } } }, encode: { codec: hevc, target_size: 1MB } }"
+            ) == [])
     }
 }

@@ -154,14 +154,14 @@ import Testing
 
     @Test func similarity_isAMinimum() throws {
         let values = Values()
-        values.similarity = .mean(0.98765)
+        values.similarity = .value(0.98765)
         #expect(
             try evaluate(.similarity(.ssim, min: 0.98765), .similarity(.ssim, min: 0.988), by: values) == [
                 "0.9877", "!0.9877",
             ])
-        values.similarity = .mean(40.123)
+        values.similarity = .value(40.123)
         #expect(try evaluate(.similarity(.psnr, min: 40), by: values) == ["40.12 dB"])
-        values.similarity = .mean(.infinity)
+        values.similarity = .value(.infinity)
         #expect(try evaluate(.similarity(.psnr, min: 60), by: values) == ["no difference"])
         values.similarity = .counts(source: 10, output: 9)
         #expect(

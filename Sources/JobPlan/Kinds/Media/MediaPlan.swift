@@ -67,7 +67,8 @@ extension MediaPlan: KindPlan {
         return OutputCost(
             cores: Double(cores), memory: memory,
             work: duration * rate * Double(area + sourceArea / 4) / 20e6
-                * ((encoding.hasTwoPasses ? 1.6 : 1) + (encoding.targetSize == nil ? 0 : 1)))
+                * ((encoding.hasTwoPasses ? 1.6 : 1) + (encoding.targetSize == nil ? 0 : 1)
+                    + (encoding.targetQuality == nil ? 0 : 0.8)))
     }
 
     package var changeDescriptions: [PlanPart] {

@@ -54,6 +54,8 @@ package struct TrackPlan: Codable, Hashable, Sendable {
         @Annotation package var maxChunks: Int? = nil
         /// Size of the finished file that this track's bit rate is corrected for; nil without one.
         package var targetSize: TargetSize?
+        /// Similarity to the encoder's input for which `crf` is searched; nil without one.
+        package var targetQuality: TargetQuality? = nil
         /// Settings with their origins, for the user.
         @Annotation package var settings: [Setting]
         /// Keys of the encoder's color that the job sets: `primaries`, `transfer`, `matrix`, `range`. If one of them

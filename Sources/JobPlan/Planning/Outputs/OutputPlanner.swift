@@ -123,7 +123,7 @@ struct OutputPlanner {
                     isReplaced: output.media.metadata.cover != nil
                 ).decide()) ?? []
         setThreads(of: &tracks)
-        let fitted = fitSize(of: &tracks, metadata)
+        let fitted = hasOneTarget(tracks) ? fitSize(of: &tracks, metadata) : nil
         let size = fitted ?? SizeEstimate.bytes(of: tracks)?.adding(upToLimit: cover?.image.size ?? 0)
         if description.missingBytes > 0 {
             reasons.note("the source is truncated: \(description.missingBytes) bytes are missing")
@@ -145,6 +145,22 @@ struct OutputPlanner {
             ledger: LedgerCollector.ledger(reasons.ledger, of: description), expectedDuration: duration,
             expectedSize: size.map { min($0, output.media.sizeLimit?.value ?? $0) },
             notes: reasons.notes + PlaybackNotes.of(tracks))
+    }
+
+    /// Returns whether at most one track has `target_size` or `quality`; otherwise reports an error.
+    private mutating func hasOneTarget(_ tracks: [TrackPlan]) -> Bool {
+        let encodings = tracks.compactMap(\.encoding)
+        let sizes = encodings.compactMap(\.targetSize?.location)
+        let qualities = encodings.compactMap(\.targetQuality?.location)
+        guard let location = sizes.first ?? qualities.first, sizes.count + qualities.count > 1 else {
+            return true
+        }
+        let key = sizes.isEmpty ? "quality" : "target_size"
+        reasons.error(
+            .conflictingKeys,
+            "`\(key)` determines the settings of one video track; the rules select \(sizes.count + qualities.count)",
+            at: location)
+        return false
     }
 
     /// Sets the bit rate of a track with `target_size`. Returns the predicted size of the output; nil without such a track.

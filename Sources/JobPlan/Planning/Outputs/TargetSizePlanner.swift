@@ -32,16 +32,9 @@ struct TargetSizePlanner {
 
     /// Returns the tracks with the bit rate of the video; nil if no track has a target size, or after an error.
     consuming func decide() -> Decision<Fitted> {
-        let targets = tracks.indices.filter { tracks[$0].encoding?.targetSize != nil }
-        guard let first = targets.first, let target = tracks[first].encoding?.targetSize else {
-            return Decision(nil)
-        }
-        if targets.count > 1 {
-            reasons.error(
-                .conflictingKeys,
-                "`target_size` determines the bit rate of one video track; the rules select \(targets.count)",
-                at: target.location)
-        }
+        guard let first = tracks.firstIndex(where: { $0.encoding?.targetSize != nil }),
+            let target = tracks[first].encoding?.targetSize
+        else { return Decision(nil) }
         let others = tracks.indices.filter { $0 != first }.compactMap { predicted(tracks[$0], target) }
         guard !reasons.hasErrors else { return Decision(nil, reasons) }
         return Decision(planned(first, target, beside: others), reasons)

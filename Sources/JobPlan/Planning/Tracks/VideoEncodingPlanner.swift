@@ -117,7 +117,19 @@ struct VideoEncodingPlanner {
             codec: codec.name, encoder: configuration, video: video, audio: nil, loudness: nil,
             hasTwoPasses: spec.hasTwoPasses, maxChunks: chunks?.maximum,
             targetSize: spec.targetSize.map { TargetSize(bytes: $0.value, location: $0.range) },
+            targetQuality: targetQuality,
             settings: settings, requestedColor: requestedColor)
+    }
+
+    /// Target of `quality`, whose probes are distributed over the ranges that are read.
+    private var targetQuality: TargetQuality? {
+        spec.quality.flatMap { quality in
+            let whole = TimeRange(
+                start: max(.zero, track.timeRange.start), end: max(.zero, track.timeRange.end))
+            return TargetQuality(
+                quality, encoder: spec.codec.value.encoder, ranges: ranges.isEmpty ? [whole] : ranges,
+                tick: timeBase)
+        }
     }
 
     private var requestedColor: [String] {
@@ -337,6 +349,10 @@ struct VideoEncodingPlanner {
         } else {
             constantRate(into: &configuration)
         }
+        if let quality = spec.quality, let target = targetQuality {
+            settings.note("quality", target.description, at: quality.range)
+            settings.note("search", target.search, .default)
+        }
         if let maximum = spec.maxBitRate {
             configuration.maxBitRate = maximum.value
             settings.note("max_bitrate", "\(maximum.value)", at: maximum.range)
@@ -362,7 +378,7 @@ struct VideoEncodingPlanner {
         case nil:
             if let stillQuality {
                 settings.note("quality", "\(stillQuality)", .default)
-            } else {
+            } else if spec.quality == nil {
                 settings.note("rate control", codec.rate.defaultRate, .default)
             }
         }

@@ -5,8 +5,8 @@ package import LibAV
 package struct SimilarityMeter: Sendable {
     /// Result of a comparison.
     package enum Outcome: Sendable {
-        /// The mean of the metric over all frames.
-        case mean(Double)
+        /// The metric over all frames, by default its mean.
+        case value(Double)
         /// The numbers of frames differ, or there are none.
         case counts(source: Int, output: Int)
     }
@@ -31,7 +31,7 @@ package struct SimilarityMeter: Sendable {
     }
 
     /// Decodes both tracks from start to end. Throws `CancellationError` if cancelled.
-    package func measure(_ metric: SimilarityMetric) throws -> Outcome {
+    package func measure(_ metric: SimilarityMetric, pool: SimilarityPool = .mean) throws -> Outcome {
         try reference.start()
         guard let first = try reference.next()?.takeFrame() else { return .counts(source: 0, output: 0) }
         // The output's decoder may return an equivalent format, such as yuvj420p, so its frames are converted to the
@@ -49,8 +49,8 @@ package struct SimilarityMeter: Sendable {
             var referenceFrame = waiting.take()
             if outputFrame != nil { outputs += 1 }
             guard outputFrame != nil || referenceFrame != nil else {
-                guard let mean = try comparison.result() else { return .counts(source: 0, output: 0) }
-                return .mean(mean)
+                guard let value = try comparison.result(pool) else { return .counts(source: 0, output: 0) }
+                return .value(value)
             }
             guard let one = outputFrame.take(), let other = referenceFrame.take() else {
                 while try reference.next() != nil { sources += 1 }

@@ -1,0 +1,148 @@
+package import Diagnostics
+package import JobSpec
+package import LibAV
+package import Media
+
+/// The similarity of a finished track to the encoder's input, for which `crf` is searched.
+package struct TargetQuality: Codable, Hashable, Sendable {
+    package var metric: SimilarityMetric
+    package var pool: SimilarityPool
+    /// SSIM from 0 to 1, or PSNR in dB.
+    package var value: Double
+    /// Accepted difference from `value`.
+    package var within: Double
+    /// Minimum `crf`, in thousandths.
+    package var lowest: Int
+    /// Maximum `crf`, in thousandths.
+    package var highest: Int
+    /// Smallest change of `crf`, in thousandths.
+    package var step: Int
+    /// Change of `crf` that halves the bit rate.
+    package var stepsPerHalf: Double
+    /// `crf` of the first probe, in thousandths.
+    package var first: Int
+    /// Ranges of the source that probes encode; empty for the whole range that the output reads.
+    package var windows: [TimeRange]
+    /// Location of `quality` in the job file.
+    package var location: SourceRange
+
+    /// Duration of a window in seconds.
+    static let windowSeconds = 2.0
+
+    /// Creates the target of an encoding; nil if the encoder has no constant quality. `ranges` are the ranges of the source
+    /// that the output reads, in order; their limits and all frames are at multiples of `tick`.
+    package init?(
+        _ spec: Located<QualitySpec>, encoder: EncoderModel, ranges: [TimeRange], tick: Rational
+    ) {
+        guard let constant = encoder.rate.constantQuality else { return nil }
+        let quality = spec.value
+        (metric, pool) = (quality.metric, quality.pool)
+        (value, within) = (quality.value, quality.within)
+        // At 0, encoders are lossless or choose a value themselves.
+        let bounds = quality.crf ?? max(1, constant.minimum) * 1000...constant.maximum * 1000
+        (lowest, highest) = (bounds.lowerBound, bounds.upperBound)
+        step = constant.isWhole ? 1000 : 250
+        stepsPerHalf = constant.stepsPerHalf
+        first = min(highest, max(lowest, constant.defaultValue * 1000))
+        windows = Self.windows(in: ranges, tick: tick)
+        location = spec.range
+    }
+
+    /// Returns windows that are distributed evenly over the ranges, at multiples of `tick`; none if they would be a large part
+    /// of the ranges.
+    package static func windows(in ranges: [TimeRange], tick: Rational) -> [TimeRange] {
+        let total = ranges.reduce(0) { $0 + $1.duration.seconds }
+        guard total > 16 else { return [] }
+        let count = min(12, max(4, Int(total / 30)))
+        return (0..<count).compactMap { index in
+            var offset = (Double(index) + 0.5) * total / Double(count) - windowSeconds / 2
+            for range in ranges {
+                let length = range.duration.seconds
+                if offset < length {
+                    let duration = min(windowSeconds, length)
+                    let start = whole(max(0, min(offset, length - duration)), tick)
+                    return TimeRange(
+                        start: range.start + MediaTime(ticks: start, timeBase: tick),
+                        duration: MediaTime(ticks: max(1, whole(duration, tick)), timeBase: tick))
+                }
+                offset -= length
+            }
+            return nil
+        }
+    }
+
+    /// Returns the number of ticks in a duration in seconds, rounded down but for the error of floating-point numbers.
+    private static func whole(_ seconds: Double, _ tick: Rational) -> Int64 {
+        Int64((seconds / tick.double + 1e-6).rounded(.down))
+    }
+
+    /// The target for the user, such as `ssim 0.985 (mean, within 0.002)`.
+    package var description: String {
+        "\(metric.rawValue) \(metric.text(value)) (\(pool.rawValue), within \(metric.text(within)))"
+    }
+
+    /// The search for the user, such as `crf 0 to 51, 4 windows of 2 s`.
+    package var search: String {
+        let extent =
+            windows.isEmpty
+            ? "the whole range" : "\(counted(windows.count, "window")) of \(Int(Self.windowSeconds)) s"
+        return "crf \(ThousandthsText.text(lowest)) to \(ThousandthsText.text(highest)), probed in \(extent)"
+    }
+}
+
+extension TrackPlan.Encoding {
+    /// Sets `crf` of the encoder, in thousandths.
+    mutating func take(crf: Int) {
+        guard let model = encoder.model else { return }
+        if case .option(let key)? = model.rate.constantQuality?.option {
+            encoder.options.removeAll { $0.key == key }
+        }
+        model.set(.crf(crf), in: &encoder)
+    }
+}
+
+extension OutputPlan {
+    /// Quality that a track of the finished file must meet, with the index of the track; nil without one.
+    package var targetQuality: (quality: TargetQuality, track: Int)? {
+        for (index, track) in tracks.enumerated() {
+            if let quality = track.encoding?.targetQuality { return (quality, index) }
+        }
+        return nil
+    }
+}
+
+extension JobPlan {
+    /// Returns the plan with other values of `crf` of the tracks with a target quality, in thousandths by output index.
+    package func with(crfs: [Int: Int]) -> JobPlan {
+        var plan = self
+        for (output, crf) in crfs {
+            guard let (_, track) = outputs[output].targetQuality,
+                case .encode(var encoding) = outputs[output].tracks[track].action
+            else { continue }
+            encoding.take(crf: crf)
+            plan.outputs[output].tracks[track].action = .encode(encoding)
+        }
+        return plan
+    }
+
+    /// Returns the plan of a probe: the track of an output with a target quality alone, encoded in its windows.
+    package func probe(of output: Int, crf: Int) -> JobPlan? {
+        guard let (quality, track) = outputs[output].targetQuality else { return nil }
+        var plan = with(crfs: [output: crf])
+        var only = plan.outputs[output].tracks[track]
+        (only.transform, only.metadata) = (nil, [])
+        plan.outputs[output].tracks = [only]
+        plan.outputs[output].container = "mkv"
+        plan.outputs[output].kind = .media(MediaPlan())
+        if !quality.windows.isEmpty {
+            plan.outputs[output].expectedDuration = quality.windows.reduce(.zero) { $0 + $1.duration }
+            let input = outputs[output].input
+            plan.inputs[input].range = nil
+            plan.inputs[input].joinedRanges = quality.windows
+        }
+        return plan
+    }
+
+    /// Whether the work requires a scratch file: for a first pass or for probes.
+    package var needsScratch: Bool { hasTwoPasses || outputs.contains { $0.targetQuality != nil } }
+}

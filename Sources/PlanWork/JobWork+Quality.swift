@@ -1,0 +1,149 @@
+internal import Diagnostics
+internal import JobPlan
+internal import LibAV
+internal import Locking
+internal import Media
+internal import Publishing
+
+/// The search of `crf` for a target quality, and the measurement of finished files.
+extension JobWork {
+    private func targets(of input: Int) -> [(output: Int, quality: TargetQuality, track: Int)] {
+        plan.outputs.indices.compactMap { index in
+            guard plan.outputs[index].input == input, let found = plan.outputs[index].targetQuality else {
+                return nil
+            }
+            return (index, found.quality, found.track)
+        }
+    }
+
+    /// Encodes the windows of each output with a target quality until the search of `crf` ends. Throws if the target can't be
+    /// reached.
+    func search(_ input: Int) async throws {
+        guard let scratch = order.scratch else {
+            throw MediaError.internalError("probes without a scratch file")
+        }
+        let targets = targets(of: input)
+        running.withLock { $0.rounds = (0, targets.count * QualityFit.maximumProbes) }
+        for (number, target) in targets.enumerated() {
+            var fit = QualityFit(target.quality)
+            while let crf = fit.nextProbe {
+                let value = try await probe(target.output, crf: crf, in: scratch)
+                fit.addProbe(QualityFit.Attempt(crf: crf, value: value))
+                endRound()
+            }
+            running.withLock { $0.rounds.ended = (number + 1) * QualityFit.maximumProbes }
+            if fit.isUnreachable, let nearest = fit.probes.map(\.value).max() {
+                throw JobFailure(
+                    prefixed(
+                        "`quality` of \(target.quality.description) can't be reached; the nearest value is \(target.quality.metric.text(nearest)) with crf \(ThousandthsText.text(target.quality.lowest)) (\(fit.text))",
+                        of: plan.outputs[target.output]), at: target.quality.location, rule: .targetQuality)
+            }
+            qualityFits[target.output] = fit
+        }
+        scratch.empty()
+    }
+
+    private func endRound() {
+        running.withLock { running in
+            running.session = nil
+            running.rounds.ended += 1
+        }
+    }
+
+    /// Encodes the windows of an output to the scratch file and returns their similarity to the encoder's input.
+    private func probe(_ output: Int, crf: Int, in scratch: TemporaryFile) async throws -> Double {
+        guard let planned = plan.probe(of: output, crf: crf) else {
+            throw MediaError.internalError("a probe without a target quality")
+        }
+        scratch.empty()
+        var builder = SessionBuilder(
+            plan: planned, input: planned.outputs[output].input, environment: environment,
+            sharesProcessors: order.sharesProcessors)
+        builder.selected = [output]
+        var files = order.outputs
+        files[output] = scratch
+        let session = try builder.build(files: files, loudness: [:], passes: [:]).session
+        try await run(session, writing: builder)
+        return try measure(planned, output, track: 0, in: scratch)
+    }
+
+    /// Returns the similarity of a video track of a file to the frames that its encoder received.
+    private func measure(
+        _ planned: JobPlan, _ output: Int, track: Int, in file: TemporaryFile
+    ) throws -> Double {
+        let tracks = planned.outputs[output].tracks
+        let input = planned.inputs[planned.outputs[output].input]
+        guard let encoding = tracks[track].encoding, let target = encoding.targetQuality else {
+            throw MediaError.internalError("a measurement without a target quality")
+        }
+        let source = Asset(input.assetSource, timing: .fast, environment: environment)
+        let original = try SessionBuilder.track(of: tracks[track], in: source.loadSynchronously())
+        let finished = Asset(.file(file.reopenPath), timing: .fast, environment: environment)
+        let position = tracks[..<track].count { $0.source.mediaType == .video }
+        let videos = try finished.loadSynchronously().tracks.filter { $0.mediaType == .video }
+        guard videos.indices.contains(position) else {
+            throw MediaError.internalError("the output has no video track")
+        }
+        let meter = try SimilarityMeter(
+            source: source, sourceTrack: original, settings: encoding.video ?? VideoOutputSettings(),
+            extent: input.extent, output: finished, track: videos[position], isCancelled: isCancelled)
+        let outcome = try meter.measure(target.metric, pool: target.pool)
+        if isCancelled() { throw CancellationError() }
+        switch outcome {
+        case .value(let value): return max(0, min(value, target.metric.identity))
+        case .counts(let source, let output):
+            throw JobFailure(
+                "`quality` can't be measured: the encoder received \(counted(source, "frame")), the file has \(output)",
+                at: target.location, rule: .targetQuality)
+        }
+    }
+
+    /// Measures the outputs with a target quality, and encodes those that missed it again. Throws if an output is still below
+    /// its target.
+    func refine(_ input: Int) async throws {
+        var waiting = targets(of: input)
+        running.withLock { $0.rounds = (0, QualityFit.maximumEncodes) }
+        while true {
+            for target in waiting {
+                guard let crf = qualityFits[target.output]?.nextEncode else { continue }
+                let value = try measure(
+                    plan, target.output, track: target.track, in: order.outputs[target.output])
+                qualityFits[target.output]?.addEncode(QualityFit.Attempt(crf: crf, value: value))
+            }
+            endRound()
+            waiting = waiting.filter { qualityFits[$0.output]?.nextEncode != nil }
+            if waiting.isEmpty { break }
+            var crfs: [Int: Int] = [:]
+            for target in waiting {
+                crfs[target.output] = qualityFits[target.output]?.nextEncode
+                order.outputs[target.output].empty()
+            }
+            var builder = SessionBuilder(
+                plan: plan.with(crfs: crfs), input: input, environment: environment,
+                sharesProcessors: order.sharesProcessors)
+            builder.selected = Set(crfs.keys)
+            try await write(builder)
+        }
+        for target in targets(of: input) {
+            guard let fit = qualityFits[target.output], fit.isInsufficient, let last = fit.encodes.last else {
+                continue
+            }
+            throw JobFailure(
+                prefixed(
+                    "`quality` of \(target.quality.description) is not reached: the file has \(target.quality.metric.text(last.value)) after \(counted(fit.encodes.count, "encode")) (\(fit.text))",
+                    of: plan.outputs[target.output]), at: target.quality.location, rule: .targetQuality)
+        }
+    }
+
+    /// Returns the probes and encodes of an output; nil without a target quality.
+    func quality(of output: Int) -> OutputResult.Quality? {
+        qualityFits[output].map { fit in
+            func attempts(_ list: [QualityFit.Attempt]) -> [OutputResult.Quality.Attempt] {
+                list.map { OutputResult.Quality.Attempt(crf: $0.crf, value: $0.value) }
+            }
+            return OutputResult.Quality(
+                metric: fit.target.metric, pool: fit.target.pool, target: fit.target.value,
+                within: fit.target.within, probes: attempts(fit.probes), encodes: attempts(fit.encodes))
+        }
+    }
+}

@@ -1,0 +1,144 @@
+internal import Glibc
+internal import JobPlan
+package import LibAV
+
+/// The probes and encodes of an output with a target quality, and the `crf` of the next one.
+package struct QualityFit: Sendable {
+    /// An encode with its measured similarity.
+    struct Attempt: Sendable {
+        /// `crf` in thousandths.
+        var crf: Int
+        var value: Double
+    }
+
+    /// Maximum number of probes.
+    package static let maximumProbes = 5
+    /// Maximum number of encodes of the whole track: the first one, a correction, and a further one if the correction is
+    /// insufficient.
+    package static let maximumEncodes = 3
+
+    let target: TargetQuality
+    private(set) var probes: [Attempt] = []
+    private(set) var encodes: [Attempt] = []
+
+    init(_ target: TargetQuality) { self.target = target }
+
+    mutating func addProbe(_ attempt: Attempt) { probes.append(attempt) }
+    mutating func addEncode(_ attempt: Attempt) { encodes.append(attempt) }
+
+    /// Returns whether a value is less than the target by more than the accepted difference.
+    func isBelow(_ value: Double) -> Bool { value < target.value - target.within }
+
+    /// Returns whether a value exceeds the target by more than the accepted difference.
+    func isAbove(_ value: Double) -> Bool { value > target.value + target.within }
+
+    /// Returns whether the value of a probe ends the search. Half of the accepted difference remains for the difference
+    /// between the windows and the whole.
+    private func isNear(_ value: Double) -> Bool { abs(value - target.value) <= target.within / 2 }
+
+    /// Whether the last encode is insufficient.
+    var isInsufficient: Bool { encodes.last.map { isBelow($0.value) } ?? false }
+
+    /// Whether the probe with the lowest `crf` shows that the target can't be reached. Windows may differ from the whole,
+    /// which is therefore encoded if they are only a little below the target.
+    var isUnreachable: Bool {
+        guard let best = probes.min(by: { $0.crf < $1.crf }), best.crf == target.lowest else { return false }
+        return best.value < target.value - target.within * (target.windows.isEmpty ? 1 : 4)
+    }
+
+    /// `crf` of the next probe, in thousandths; nil if the search has ended.
+    var nextProbe: Int? {
+        guard let last = probes.last else { return target.first }
+        guard probes.count < Self.maximumProbes, !isNear(last.value) else { return nil }
+        let next = best
+        return probes.contains { $0.crf == next } ? nil : next
+    }
+
+    /// `crf` of the next encode of the whole track, in thousandths; nil if the last one is accepted, or if no other one is
+    /// expected to improve it.
+    var nextEncode: Int? {
+        guard let last = encodes.last else {
+            let nearest = probes.min { abs($0.value - target.value) < abs($1.value - target.value) }
+            if let nearest, isNear(nearest.value) { return nearest.crf }
+            return best
+        }
+        guard encodes.count < Self.maximumEncodes else { return nil }
+        if isBelow(last.value) {
+            // An earlier encode that was sufficient is repeated.
+            if let earlier = encodes.last(where: { !isBelow($0.value) }) { return earlier.crf }
+            let next = min(corrected(last), last.crf - target.step)
+            return last.crf <= target.lowest ? nil : max(target.lowest, next)
+        }
+        guard isAbove(last.value), encodes.count == 1 else { return nil }
+        let next = corrected(last)
+        return next > last.crf ? next : nil
+    }
+
+    /// The `crf` at which the probes meet the target, by interpolation between the nearest ones.
+    private var best: Int {
+        let sorted = probes.sorted { $0.crf < $1.crf }
+        let above = sorted.last { $0.value >= target.value }
+        let below = sorted.first { $0.value < target.value && $0.crf > above?.crf ?? .min }
+        if let above, let below {
+            let slope = (level(below.value) - level(above.value)) / Double(below.crf - above.crf)
+            guard slope < 0 else { return above.crf }
+            return rounded(Double(above.crf) + (level(target.value) - level(above.value)) / slope)
+        }
+        guard let nearest = above ?? below else { return target.first }
+        return rounded(
+            Double(nearest.crf) + (level(target.value) - level(nearest.value)) / slope(near: nearest))
+    }
+
+    /// Returns the `crf` that corrects an encode of the whole track, with the slope of the probes.
+    private func corrected(_ last: Attempt) -> Int {
+        // A correction to a higher `crf` is aimed at the middle of the target and the upper limit, since the result must not
+        // be below the target.
+        let aim = isAbove(last.value) ? target.value + target.within / 2 : target.value
+        let other = (probes + encodes.dropLast()).filter { $0.crf != last.crf }.min {
+            abs($0.crf - last.crf) < abs($1.crf - last.crf)
+        }
+        let reference = other ?? last
+        return rounded(Double(last.crf) + (level(aim) - level(last.value)) / slope(near: reference))
+    }
+
+    /// Returns the change of the level with `crf` in thousandths near a probe; an estimate if fewer than two probes differ.
+    private func slope(near probe: Attempt) -> Double {
+        let estimate = -3 / target.stepsPerHalf / 1000
+        let other = probes.filter { $0.crf != probe.crf }.min {
+            abs($0.crf - probe.crf) < abs($1.crf - probe.crf)
+        }
+        guard let other else { return estimate }
+        let slope = (level(other.value) - level(probe.value)) / Double(other.crf - probe.crf)
+        return min(estimate / 4, max(estimate * 4, slope))
+    }
+
+    /// Returns a value in decibels, in which it is about linear in `crf`.
+    private func level(_ value: Double) -> Double {
+        target.metric == .psnr ? min(value, 80) : -10 * log10(max(1e-6, 1 - value))
+    }
+
+    private func rounded(_ crf: Double) -> Int {
+        guard crf.isFinite else { return target.first }
+        let bounded = min(Double(target.highest), max(Double(target.lowest), crf))
+        let steps = (bounded / Double(target.step)).rounded()
+        return min(target.highest, max(target.lowest, Int(steps) * target.step))
+    }
+
+    /// Probes and encodes for the user, such as `crf 23: 0.981, 21.5: 0.9849; encoded with crf 21.5: 0.9852`.
+    var text: String {
+        Self.text(
+            probes.map { ($0.crf, $0.value) }, encodes.map { ($0.crf, $0.value) }, target.metric)
+    }
+
+    /// Returns probes and encodes as text; `crf` is in thousandths.
+    package static func text(
+        _ probes: [(crf: Int, value: Double)], _ encodes: [(crf: Int, value: Double)],
+        _ metric: SimilarityMetric
+    ) -> String {
+        func list(_ attempts: [(crf: Int, value: Double)]) -> String {
+            attempts.map { "crf \(ThousandthsText.text($0.crf)): \(metric.text($0.value))" }
+                .joined(separator: ", ")
+        }
+        return "probes \(list(probes))" + (encodes.isEmpty ? "" : "; file \(list(encodes))")
+    }
+}

@@ -1,0 +1,134 @@
+import Diagnostics
+import JobPlan
+import JobSpec
+import LibAV
+import Media
+import Testing
+
+@testable import PlanWork
+
+/// The search of `crf` for a quality, against encoders whose similarity is a function of `crf`.
+@Suite struct QualityFitTests {
+    private static let location = SourceRange(file: "j.yaml", line: 1, column: 1, endLine: 1, endColumn: 2)
+
+    private func target(
+        _ encoder: String, _ metric: SimilarityMetric, _ value: Double, crf: ClosedRange<Int>? = nil
+    ) throws -> TargetQuality {
+        let spec = QualitySpec(
+            metric: metric, value: value, pool: .mean, within: QualitySpec.defaultWithin(metric), crf: crf)
+        let model = try #require(EncoderModel.named(encoder))
+        return try #require(
+            TargetQuality(
+                Located(spec, at: Self.location), encoder: model, ranges: [],
+                tick: Rational(1, 25)))
+    }
+
+    /// Returns the fit after its search and encodes, whose values exceed those of the probes by `offset`.
+    private func fit(
+        _ target: TargetQuality, offset: Double = 0, _ value: (Double) -> Double
+    ) -> QualityFit {
+        var fit = QualityFit(target)
+        while let crf = fit.nextProbe {
+            fit.addProbe(QualityFit.Attempt(crf: crf, value: value(Double(crf) / 1000)))
+        }
+        if fit.isUnreachable { return fit }
+        while let crf = fit.nextEncode {
+            fit.addEncode(QualityFit.Attempt(crf: crf, value: value(Double(crf) / 1000) + offset))
+        }
+        return fit
+    }
+
+    @Test(arguments: ["libx264", "libx265", "libsvtav1", "libvpx-vp9"], [34.0, 40, 46])
+    func searchesEnd(_ encoder: String, _ wanted: Double) throws {
+        let target = try target(encoder, .psnr, wanted)
+        let fit = fit(target) { 56 - 0.4 * $0 - 0.003 * $0 * $0 }
+        #expect(fit.probes.count <= QualityFit.maximumProbes)
+        #expect(fit.encodes.count == 1)
+        #expect(abs(try #require(fit.encodes.last).value - wanted) <= 0.3)
+    }
+
+    @Test func structuralSimilarityIsReached() throws {
+        let fit = fit(try target("libx264", .ssim, 0.985)) { 1 - 0.001 * pow2($0 / 6) }
+        #expect(abs(try #require(fit.encodes.last).value - 0.985) <= 0.002)
+        #expect(fit.probes.count <= 4)
+    }
+
+    @Test(arguments: [-1.5, 1.5])
+    func differencesOfTheWholeAreCorrectedOnce(_ offset: Double) throws {
+        let fit = fit(try target("libx264", .psnr, 40), offset: offset) { 52 - 0.5 * $0 }
+        #expect(fit.encodes.count == 2)
+        #expect(abs(try #require(fit.encodes.last).value - 40) <= 0.3)
+    }
+
+    @Test func targetsOutOfRangeAreUnreachable() throws {
+        let fit = fit(try target("libx264", .psnr, 60, crf: 16_000...32_000)) { 52 - 0.5 * $0 }
+        #expect(fit.isUnreachable)
+        #expect(fit.probes.map(\.crf) == [23_000, 16_000])
+    }
+
+    /// Windows that are a little below the target at the lowest `crf` don't fail the job.
+    @Test func windowsDecideOnlyIfTheyAreFarBelowTheTarget() throws {
+        var target = try target("libx264", .psnr, 44.8, crf: 16_000...32_000)
+        #expect(fit(target) { 52 - 0.5 * $0 }.isUnreachable)
+        target.windows = [TimeRange(start: .zero, duration: MediaTime(seconds: 2))]
+        let whole = fit(target, offset: 0.6) { 52 - 0.5 * $0 }
+        #expect(!whole.isUnreachable && !whole.isInsufficient)
+        #expect(whole.encodes.map(\.crf) == [16_000])
+        #expect(fit(target, offset: 0) { 52 - 0.5 * $0 }.isInsufficient)
+    }
+
+    @Test func maximumOfTheRangeIsAccepted() throws {
+        let fit = fit(try target("libx264", .psnr, 30, crf: 16_000...32_000)) { 52 - 0.5 * $0 }
+        #expect(!fit.isUnreachable && !fit.isInsufficient)
+        #expect(fit.encodes.map(\.crf) == [32_000])
+    }
+
+    /// A correction to a lower quality that isn't sufficient is replaced by the earlier encode.
+    @Test func sufficientEncodesAreRepeated() throws {
+        var fit = QualityFit(try target("libsvtav1", .psnr, 40))
+        fit.addProbe(QualityFit.Attempt(crf: 35_000, value: 40))
+        fit.addEncode(QualityFit.Attempt(crf: 35_000, value: 41))
+        let next = try #require(fit.nextEncode)
+        #expect(next > 35_000)
+        fit.addEncode(QualityFit.Attempt(crf: next, value: 39))
+        #expect(fit.nextEncode == 35_000)
+        fit.addEncode(QualityFit.Attempt(crf: 35_000, value: 41))
+        #expect(fit.nextEncode == nil && !fit.isInsufficient)
+    }
+
+    @Test func windowsAreDistributed() throws {
+        let millisecond = Rational(1, 1000)
+        let hour = TimeRange(start: .zero, duration: MediaTime(seconds: 3600))
+        let windows = TargetQuality.windows(in: [hour], tick: millisecond)
+        #expect(windows.count == 12)
+        #expect(windows.map(\.start.seconds) == (0..<12).map { Double($0) * 300 + 149 })
+        #expect(windows.allSatisfy { $0.duration.seconds == 2 })
+        let short = TimeRange(start: .zero, duration: MediaTime(seconds: 16))
+        #expect(TargetQuality.windows(in: [short], tick: millisecond).isEmpty)
+        let parts = TargetQuality.windows(
+            in: [
+                TimeRange(start: MediaTime(seconds: 10), duration: MediaTime(seconds: 1)),
+                TimeRange(start: MediaTime(seconds: 20), duration: MediaTime(seconds: 39)),
+            ], tick: millisecond)
+        #expect(parts.map(\.start.seconds) == [23, 33, 43, 53])
+    }
+
+    /// Windows begin at frames of a constant rate, so that the frames of joined windows are at multiples of its duration.
+    @Test func windowsBeginAtFrames() throws {
+        let range = TimeRange(start: .zero, duration: MediaTime(seconds: 20))
+        for tick in [Rational(1, 25), Rational(1001, 30000)] {
+            for window in TargetQuality.windows(in: [range], tick: tick) {
+                for time in [window.start, window.duration] {
+                    let ticks = (time.seconds / tick.double).rounded()
+                    #expect(MediaTime(ticks: Int64(ticks), timeBase: tick) == time)
+                }
+            }
+        }
+    }
+
+    private func pow2(_ exponent: Double) -> Double {
+        var result = 1.0
+        for _ in 0..<Int(exponent) { result *= 2 }
+        return result * (1 + (exponent - exponent.rounded(.down)))
+    }
+}
