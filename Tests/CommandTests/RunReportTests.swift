@@ -97,6 +97,11 @@ import Testing
         #expect(page.contains("circles: probes"))
         #expect(page.components(separatedBy: "<th scope=\"row\">probe</th>").count > 1)
         #expect(try tandem("run", "-v", "jobs.yaml", in: scratch).errors.contains("same one: up to date"))
+        let explained = try tandem("explain", "jobs.yaml", "one", in: scratch).text
+        #expect(run.errors.contains("     one: quality: "), "\(run.errors)")
+        let searched = run.errors.split(separator: "\n").compactMap { $0.split(separator: "one: ").last }
+            .first { $0.hasPrefix("quality: ") }
+        #expect(explained == "one: up to date\n  \(searched ?? "")\n")
     }
 
     /// In a browser, the page shows failures first.

@@ -2,7 +2,7 @@ internal import Diagnostics
 internal import JobPlan
 package import JobRun
 
-/// The reasons why the outputs of a job would be created again.
+/// The reasons why the outputs of a job would be created again, and the search for the settings of those that are up to date.
 package struct ExplainReport: Sendable {
     /// Text for the user: a line for each output, followed by its reasons.
     package let text: String
@@ -23,7 +23,10 @@ package struct ExplainReport: Sendable {
                     case nil: "will run"
                     }
                 lines.append("\(task.name): \(verdict)")
-                lines += (reasons.lines + [reasons.omission?.reason].compactMap(\.self)).map { "  \($0)" }
+                lines += (reasons.lines + [reasons.omission?.reason].compactMap(\.self) + reasons.search).map
+                {
+                    "  \($0)"
+                }
             }
         }
         for skip in planned.plan.skips where skip.id == job || skip.base == job {

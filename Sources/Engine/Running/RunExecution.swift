@@ -96,6 +96,8 @@ struct RunExecution {
                 &report, previews: &previews,
                 limit: options.destinations.wantsPreviews ? HTMLRenderer.maxPreviews : 0
             )
+        } else {
+            state.storeSearches(of: report)
         }
         messages += state.end(records, status: report.status).map {
             "warning: \($0); the next run may repeat finished jobs"

@@ -6,6 +6,9 @@ package struct RunReasons: Sendable {
     package var onlyEvaluates: Bool
     /// Reason why the output isn't created although it isn't up to date; nil for any other output.
     package var omission: Omission?
+    /// Bit rates or values of `crf` that were tried for an output that is up to date, a line for each key that requires a
+    /// search.
+    package var search: [String] = []
 
     /// A reason why a run doesn't create an output.
     package enum Omission: Hashable, Sendable {

@@ -114,6 +114,14 @@ package struct RunReport: Codable, Sendable {
         /// Encodes of the whole track, of which the last one was published.
         package var encodes: [Attempt]
 
+        /// Probes and encodes for the user.
+        var text: String {
+            func attempts(_ list: [Attempt]) -> [(crf: Int, value: Double)] {
+                list.map { (Int(($0.crf * 1000).rounded()), $0.value) }
+            }
+            return QualityFit.text(attempts(probes), attempts(encodes), metric)
+        }
+
         init(_ quality: OutputResult.Quality) {
             func attempts(_ list: [OutputResult.Quality.Attempt]) -> [Attempt] {
                 list.map { Attempt(crf: Double($0.crf) / 1000, value: $0.value) }

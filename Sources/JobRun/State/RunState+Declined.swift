@@ -15,7 +15,8 @@ extension RunState {
 
     /// Returns the reasons why an output of a job would be created, or why it was declined; empty if it is up to date.
     package func reasons(for task: OutputTask, of plan: JobPlan) throws(StateError) -> RunReasons {
-        let reasons = try reasons(for: task)
+        var reasons = try reasons(for: task)
+        if reasons.lines.isEmpty { reasons.search = search(of: task) }
         guard !reasons.lines.isEmpty, !reasons.onlyEvaluates, let declined = declinedOutput(of: plan) else {
             return reasons
         }

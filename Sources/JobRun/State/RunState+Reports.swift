@@ -12,10 +12,8 @@ extension RunState {
         var upToDate: [StateFolder: [(StateStore.JobName, index: Int)]] = [:]
         for (index, job) in report.jobs.enumerated() {
             guard let store = store(of: job.file), let name = jobName(job.file, job.id) else { continue }
-            if job.outcome == .succeeded, let output = job.output, let text = Self.text(job) {
-                let preview = previews[JobKey(file: job.file, id: job.id)].flatMap(Self.text)
-                created[store.folder, default: []].append(
-                    (name, .init(output: output, spec: spec(of: job.file), job: text, preview: preview)))
+            if let entry = storedReport(job, previews[JobKey(file: job.file, id: job.id)]) {
+                created[store.folder, default: []].append((name, entry))
             } else if job.outcome == .upToDate {
                 upToDate[store.folder, default: []].append((name, index))
             }
@@ -46,6 +44,39 @@ extension RunState {
                 }
             }
         }
+    }
+
+    /// Stores the entries of created outputs for which a bit rate or `crf` was searched, for `explain`.
+    package func storeSearches(of report: RunReport) {
+        var created: [StateFolder: [(StateStore.JobName, StateStore.StoredReport)]] = [:]
+        for job in report.jobs where job.encodes != nil || job.quality != nil {
+            guard let store = store(of: job.file), let name = jobName(job.file, job.id),
+                let entry = storedReport(job, nil)
+            else { continue }
+            created[store.folder, default: []].append((name, entry))
+        }
+        for (folder, stored) in created { store(in: folder)?.storeReports(stored) }
+    }
+
+    /// Returns the entry of an output that the run created; nil for any other output.
+    private func storedReport(_ job: RunReport.Job, _ preview: JobPreview?) -> StateStore.StoredReport? {
+        guard job.outcome == .succeeded, let output = job.output, let text = Self.text(job) else {
+            return nil
+        }
+        return .init(output: output, spec: spec(of: job.file), job: text, preview: preview.flatMap(Self.text))
+    }
+
+    /// Returns the bit rates or values of `crf` that were tried for an output, a line for each key that requires a search;
+    /// none if the output has been replaced since.
+    func search(of task: OutputTask) -> [String] {
+        guard task.output.targetSize != nil || task.output.targetQuality != nil,
+            let store = store(of: task.file), let name = jobName(task.file, task.name),
+            let stored = store.storedReports(of: [name])[name],
+            let entry: RunReport.Job = Self.value(stored.job), entry.isValid,
+            stored.output == published(name, in: store.folder)?.output
+        else { return [] }
+        let sizes = entry.encodes.map { "target_size: " + SizeFit.text($0.map { ($0.rate, $0.size) }) }
+        return [sizes, entry.quality.map { "quality: " + $0.text }].compactMap(\.self)
     }
 
     private static func text(_ value: some Encodable) -> String? {
