@@ -37,6 +37,30 @@ import Testing
         return try #require(BatchPlanner.plan([file]).plan.jobs.first)
     }
 
+    /// The plan of media is encoded beside the values of the output, by hand: no value is missing. Each one here differs from
+    /// its default.
+    @Test func everyValueOfMediaIsCoded() throws {
+        let place = SourceRange(file: "j.yaml", line: 1, column: 1, endLine: 1, endColumn: 2)
+        let second = MediaTime(seconds: 1)
+        let image = CoverImage(
+            codec: "png", width: 8, height: 8, pixelFormat: .yuv420p, size: 9, digest: "0a")
+        let media = MediaPlan(
+            optimizesForNetwork: true, fragmentInterval: second,
+            segmentation: SegmentationPlan(interval: second, boundaries: [second]),
+            metadata: [MetadataEntry(key: "title", value: "T")], requestedTags: ["title"],
+            keepsFileTimes: true,
+            chapters: [AssetChapter(timeRange: TimeRange(start: .zero, duration: second), title: "A")],
+            covers: [3], cover: CoverPlan(path: "/c.png", image: image, location: place), attachments: [4],
+            sizeLimit: 5, sizeLimitLocation: place)
+        for (value, unset) in zip(Mirror(reflecting: media).children, Mirror(reflecting: MediaPlan()).children) {
+            #expect("\(value.value)" != "\(unset.value)", "\(value.label ?? "")")
+        }
+        var output = try #require(try Self.plan(Self.kinds[0]).outputs.first)
+        output.kind = .media(media)
+        let decoded = try JSONDecoder().decode(OutputPlan.self, from: try JSONEncoder().encode(output))
+        #expect(decoded.media == media)
+    }
+
     @Test(arguments: kinds) func outputsOfEachKindAreDecodedAsEncoded(_ keys: String) throws {
         let plan = try Self.plan(keys)
         #expect(plan.isValid)

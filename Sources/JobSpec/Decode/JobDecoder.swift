@@ -229,7 +229,7 @@ struct JobDecoder {
             let saving = reader.value("smaller_by", of: inner, as: PublishCondition.Saving.self)
         else { return nil }
         let condition = PublishCondition(smallerBy: saving.value, range: entry.value.range)
-        let other = ["outputs", "images", "waveform", "check"].lazy.compactMap { fields[$0] }.first
+        let other = (["outputs"] + OutputKindKey.names { !$0.isMedia }).lazy.compactMap { fields[$0] }.first
         if let other {
             if !entry.keyRange.isDefault {
                 reader.sink.error(
