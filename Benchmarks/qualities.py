@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-tandem = os.environ.get("TANDEM", os.path.join(os.path.dirname(__file__), "..", ".build", "debug", "tandem"))
+tandem = os.path.abspath(os.environ.get("TANDEM", os.path.join(os.path.dirname(__file__), "..", ".build", "debug", "tandem")))
 files = ["big_buck_bunny_0_30.webm", "bikes.mp4", "bt601.mov", "chaplin.mp4", "example.mp4", "sample.avi"]
 encoders = {"x264": "codec: h264, preset: veryfast", "x265": "codec: hevc, preset: ultrafast",
             "vp9": "codec: vp9, preset: good, options: { cpu-used: 5 }", "svt-av1": "codec: av1, encoder: libsvtav1, preset: 10"}

@@ -73,7 +73,7 @@ import Testing
         let scratch = try Scratch()
         try scratch.write(
             jobFile(
-                asset: "{ pattern: testsrc, size: 160x120, frame_rate: 25, duration: 20s }",
+                asset: "{ pattern: testsrc, size: 160x120, frame_rate: 25, duration: 40s }",
                 video: "codec: h264, preset: ultrafast, quality: { psnr: 40, pool: p5, within: 1 }",
                 destination: "out.mp4"), to: "jobs.yaml")
         let run = try tandem("run", "--events", "events", "--report", "r.html", "jobs.yaml", in: scratch)

@@ -39,7 +39,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ("codec: h264, preset: veryfast", 3), ("codec: h264, preset: veryfast", 18),
+        ("codec: h264, preset: veryfast", 3), ("codec: h264, preset: veryfast", 32),
         ("codec: hevc, preset: ultrafast", 3), ("codec: vp9, preset: good, options: { cpu-used: 5 }", 3),
         ("codec: av1, encoder: libsvtav1, preset: 12", 3),
     ])

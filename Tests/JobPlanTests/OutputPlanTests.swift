@@ -52,7 +52,9 @@ import Testing
             chapters: [AssetChapter(timeRange: TimeRange(start: .zero, duration: second), title: "A")],
             covers: [3], cover: CoverPlan(path: "/c.png", image: image, location: place), attachments: [4],
             sizeLimit: 5, sizeLimitLocation: place)
-        for (value, unset) in zip(Mirror(reflecting: media).children, Mirror(reflecting: MediaPlan()).children) {
+        for (value, unset) in zip(
+            Mirror(reflecting: media).children, Mirror(reflecting: MediaPlan()).children)
+        {
             #expect("\(value.value)" != "\(unset.value)", "\(value.label ?? "")")
         }
         var output = try #require(try Self.plan(Self.kinds[0]).outputs.first)

@@ -100,24 +100,26 @@ import Testing
         let millisecond = Rational(1, 1000)
         let hour = TimeRange(start: .zero, duration: MediaTime(seconds: 3600))
         let windows = TargetQuality.windows(in: [hour], tick: millisecond)
-        #expect(windows.count == 12)
-        #expect(windows.map(\.start.seconds) == (0..<12).map { Double($0) * 300 + 149 })
+        #expect(windows.count == 24)
+        #expect(windows.map(\.start.seconds) == (0..<24).map { Double($0) * 150 + 74 })
         #expect(windows.allSatisfy { $0.duration.seconds == 2 })
-        let short = TimeRange(start: .zero, duration: MediaTime(seconds: 16))
+        let short = TimeRange(start: .zero, duration: MediaTime(seconds: 30))
         #expect(TargetQuality.windows(in: [short], tick: millisecond).isEmpty)
         let parts = TargetQuality.windows(
             in: [
                 TimeRange(start: MediaTime(seconds: 10), duration: MediaTime(seconds: 1)),
-                TimeRange(start: MediaTime(seconds: 20), duration: MediaTime(seconds: 39)),
+                TimeRange(start: MediaTime(seconds: 20), duration: MediaTime(seconds: 59)),
             ], tick: millisecond)
-        #expect(parts.map(\.start.seconds) == [23, 33, 43, 53])
+        #expect(parts.map(\.start.seconds) == [23, 33, 43, 53, 63, 73])
     }
 
     /// Windows begin at frames of a constant rate, so that the frames of joined windows are at multiples of its duration.
     @Test func windowsBeginAtFrames() throws {
-        let range = TimeRange(start: .zero, duration: MediaTime(seconds: 20))
+        let range = TimeRange(start: .zero, duration: MediaTime(seconds: 31))
         for tick in [Rational(1, 25), Rational(1001, 30000)] {
-            for window in TargetQuality.windows(in: [range], tick: tick) {
+            let windows = TargetQuality.windows(in: [range], tick: tick)
+            #expect(windows.count == 6)
+            for window in windows {
                 for time in [window.start, window.duration] {
                     let ticks = (time.seconds / tick.double).rounded()
                     #expect(MediaTime(ticks: Int64(ticks), timeBase: tick) == time)
