@@ -104,8 +104,10 @@ enum Quantity {
     static func number(_ text: String) -> Double? {
         let size = text.hasPrefix("-") ? text.dropFirst() : text[...]
         guard let (digits, places) = decimal(size), places <= 9 else { return nil }
-        var value = Double(digits)
-        for _ in 0..<places { value /= 10 }
+        // One division, whose operands are exact, yields the nearest number.
+        var power = 1.0
+        for _ in 0..<places { power *= 10 }
+        let value = Double(digits) / power
         return text.hasPrefix("-") ? -value : value
     }
 }
