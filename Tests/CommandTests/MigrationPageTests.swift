@@ -58,9 +58,14 @@ import Testing
 
     private struct Description: Decodable {
         struct Stream: Decodable {
-            var codec_name: String
+            var codec: String
             var width: Int?
             var height: Int?
+
+            enum CodingKeys: String, CodingKey {
+                case codec = "codec_name"
+                case width, height
+            }
         }
         struct Format: Decodable {
             var duration: String?
@@ -69,7 +74,7 @@ import Testing
         var format: Format
 
         var tracks: [String] {
-            streams.map { "\($0.codec_name) \($0.width ?? 0)x\($0.height ?? 0)" }.sorted()
+            streams.map { "\($0.codec) \($0.width ?? 0)x\($0.height ?? 0)" }.sorted()
         }
         var duration: Double { format.duration.flatMap { Double($0) } ?? 0 }
     }
