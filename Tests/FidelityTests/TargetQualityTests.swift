@@ -57,7 +57,7 @@ import Testing
         #expect(scratch.contents.sorted() == ["o.mkv", "s.mkv"])
     }
 
-    /// Nothing is published if the target can't be reached.
+    /// A target that can't be reached fails the job, which publishes nothing.
     @Test func unreachableTargetsFail() async throws {
         let scratch = try Scratch()
         try source(seconds: 2, in: scratch)

@@ -206,9 +206,9 @@ import Testing
     ) async throws -> (records: [JobRecord], events: [String], attempts: Int) {
         let runner = Guarded<BatchRunner?>(nil)
         let performer = ScriptedPerformer { order, _ in
-            DispatchQueue.global().async { @Sendable in
+            Task { @Sendable in
                 // A job that waits for its next attempt isn't among the running ones.
-                while runner.withLock({ $0 })?.snapshot().running.isEmpty == false { usleep(1000) }
+                while runner.withLock({ $0 })?.snapshot().running.isEmpty == false { await Task.yield() }
                 stop(runner.withLock { $0 })
             }
             return Self.transient(order)

@@ -201,6 +201,10 @@ struct EncodeDecoder {
             let metric = SimilarityMetric.allCases.first(where: { fields.has($0.rawValue) }),
             let value = reader.number(metric.rawValue, of: fields), reader.sink.errorCount == before
         else { return nil }
+        if metric == .ssim, let within, within.value > 0.1 {
+            reader.sink.error(.invalidValue, "`within` of `ssim` must be at most 0.1", at: within.range)
+            return nil
+        }
         return Located(
             QualitySpec(
                 metric: metric, value: value.value, pool: pool,

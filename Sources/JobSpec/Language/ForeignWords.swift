@@ -97,6 +97,11 @@ enum ForeignWords {
         "`package: { destination: out/talk }` beside `outputs` writes HLS and DASH playlists with their segments"
     private static let commands = "a job describes an asset and its outputs, not commands"
 
+    /// Help for words that correspond to `quality` of video.
+    private static let videoKeys: [String: String] = [
+        "target_quality": similarity, "ssim": similarity, "psnr": similarity,
+        "vmaf": "VMAF is not supported; write a target as `quality: { ssim: 0.98 }`",
+    ]
     /// Help for other tools' keys of `encode` that have no direct equivalent or are not supported.
     private static let encodeKeys: [String: String] = [
         "x264-params": "`options: { x264-params: … }`", "x264opts": "`options: { x264-params: … }`",
@@ -104,8 +109,6 @@ enum ForeignWords {
         "svtav1-params": "`options: { svtav1-params: … }`",
         "hwaccel": hardware, "hwaccel_output_format": hardware, "hwaccel_device": hardware, "gpu": hardware,
         "hardware": hardware, "hw": hardware,
-        "target_quality": similarity, "ssim": similarity, "psnr": similarity,
-        "vmaf": "VMAF is not supported; `quality: { ssim: 0.98 }` is a target of video",
         "movflags": faststart, "faststart": faststart,
         "width": frameSize, "height": frameSize,
         "two_pass": twoPasses, "two-pass": twoPasses, "twopass": twoPasses, "2pass": twoPasses,
@@ -240,7 +243,8 @@ enum ForeignWords {
         case "output":
             word == "check"
                 ? "write `check` in a separate job, and name that job in `needs`" : nil
-        case "videoEncode", "audioEncode": encodeKeys[word.lowercased()]
+        case "videoEncode": videoKeys[word.lowercased()] ?? encodeKeys[word.lowercased()]
+        case "audioEncode": encodeKeys[word.lowercased()]
         case "metadata": "write tags as `set: { \(word): … }`"
         case let name: helpOfMappings[name]?[word.lowercased()]
         }
