@@ -90,7 +90,9 @@ extension JobWork {
         let outcome = try meter.measure(target.metric, pool: target.pool)
         if isCancelled() { throw CancellationError() }
         switch outcome {
-        case .value(let value): return max(0, min(value, target.metric.identity))
+        case .value(let value):
+            guard !value.isNaN else { throw MediaError.internalError("the similarity is not a number") }
+            return max(0, min(value, target.metric.identity))
         case .counts(let source, let output):
             throw JobFailure(
                 "`quality` can't be measured: the encoder received \(counted(source, "frame")), the file has \(output)",
@@ -132,18 +134,6 @@ extension JobWork {
                 prefixed(
                     "`quality` of \(target.quality.description) is not reached: the file has \(target.quality.metric.text(last.value)) after \(counted(fit.encodes.count, "encode")) (\(fit.text))",
                     of: plan.outputs[target.output]), at: target.quality.location, rule: .targetQuality)
-        }
-    }
-
-    /// Returns the probes and encodes of an output; nil without a target quality.
-    func quality(of output: Int) -> OutputResult.Quality? {
-        qualityFits[output].map { fit in
-            func attempts(_ list: [QualityFit.Attempt]) -> [OutputResult.Quality.Attempt] {
-                list.map { OutputResult.Quality.Attempt(crf: $0.crf, value: $0.value) }
-            }
-            return OutputResult.Quality(
-                metric: fit.target.metric, pool: fit.target.pool, target: fit.target.value,
-                within: fit.target.within, probes: attempts(fit.probes), encodes: attempts(fit.encodes))
         }
     }
 }

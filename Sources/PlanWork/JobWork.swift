@@ -330,7 +330,7 @@ package actor JobWork {
             },
             sizeAttempts: (fits[index]?.attempts ?? []).map {
                 OutputResult.SizeAttempt(bitRate: $0.bitRate, size: $0.size)
-            }, quality: quality(of: index), preview: nil)
+            }, quality: qualityFits[index]?.result, preview: nil)
     }
 
     /// Returns a problem, prefixed with the output's id if the job has several outputs.

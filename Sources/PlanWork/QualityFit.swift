@@ -1,6 +1,6 @@
 internal import Glibc
 internal import JobPlan
-package import LibAV
+internal import LibAV
 
 /// The probes and encodes of an output with a target quality, and the `crf` of the next one.
 package struct QualityFit: Sendable {
@@ -124,21 +124,16 @@ package struct QualityFit: Sendable {
         return min(target.highest, max(target.lowest, Int(steps) * target.step))
     }
 
-    /// Probes and encodes for the user, such as `crf 23: 0.981, 21.5: 0.9849; encoded with crf 21.5: 0.9852`.
-    var text: String {
-        Self.text(
-            probes.map { ($0.crf, $0.value) }, encodes.map { ($0.crf, $0.value) }, target.metric)
+    /// Probes and encodes, for the report.
+    var result: OutputResult.Quality {
+        func attempts(_ list: [Attempt]) -> [OutputResult.Quality.Attempt] {
+            list.map { OutputResult.Quality.Attempt(crf: Double($0.crf) / 1000, value: $0.value) }
+        }
+        return OutputResult.Quality(
+            metric: target.metric, pool: target.pool, target: target.value, within: target.within,
+            probes: attempts(probes), encodes: attempts(encodes))
     }
 
-    /// Returns probes and encodes as text; `crf` is in thousandths.
-    package static func text(
-        _ probes: [(crf: Int, value: Double)], _ encodes: [(crf: Int, value: Double)],
-        _ metric: SimilarityMetric
-    ) -> String {
-        func list(_ attempts: [(crf: Int, value: Double)]) -> String {
-            attempts.map { "crf \(ThousandthsText.text($0.crf)): \(metric.text($0.value))" }
-                .joined(separator: ", ")
-        }
-        return "probes \(list(probes))" + (encodes.isEmpty ? "" : "; file \(list(encodes))")
-    }
+    /// Probes and encodes for the user.
+    var text: String { result.text }
 }

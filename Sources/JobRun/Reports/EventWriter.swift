@@ -42,7 +42,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         var duration: Double?
         var images: [RunReport.StillImage]?
         var encodes: [RunReport.Encode]?
-        var quality: RunReport.Quality?
+        var quality: OutputResult.Quality?
         var expectations: [RunReport.ExpectationEntry]?
         var warnings: [String]?
         var running: [Running]?
@@ -61,7 +61,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
             var duration: Double?
             var images: [RunReport.StillImage]?
             var encodes: [RunReport.Encode]?
-            var quality: RunReport.Quality?
+            var quality: OutputResult.Quality?
         }
 
         struct Running: Encodable, Equatable {

@@ -4,7 +4,7 @@ internal import LibAV
 enum QualityMarkup {
     private static let (width, height, left, bottom) = (480.0, 200.0, 60.0, 24.0)
 
-    static func render(_ quality: RunReport.Quality) -> String {
+    static func render(_ quality: OutputResult.Quality) -> String {
         let attempts = quality.probes.map { ("probe", $0) } + quality.encodes.map { ("file", $0) }
         let text = HTMLRenderer.rows(
             ["", "crf", quality.metric.rawValue],
@@ -14,7 +14,7 @@ enum QualityMarkup {
     }
 
     /// Returns the drawing: the target, circles for probes and squares for files.
-    private static func curve(_ quality: RunReport.Quality) -> String {
+    private static func curve(_ quality: OutputResult.Quality) -> String {
         // Equal frames have an infinite PSNR, which has no place in the drawing.
         let shown = (quality.probes + quality.encodes).filter { $0.value < quality.metric.identity }
         let values = shown.map(\.value) + [quality.target - quality.within, quality.target + quality.within]
@@ -32,7 +32,7 @@ enum QualityMarkup {
         let line = Dictionary(shown.map { ($0.crf, $0.value) }) { _, file in file }.sorted { $0.key < $1.key }
         marks +=
             "<polyline class=\"axis\" fill=\"none\" points=\"\(line.map { "\(number(x($0.key))),\(number(y($0.value)))" }.joined(separator: " "))\"/>\n"
-        func title(_ attempt: RunReport.Quality.Attempt) -> String {
+        func title(_ attempt: OutputResult.Quality.Attempt) -> String {
             "<title>crf \(number(attempt.crf)): \(Markup.escaped(quality.metric.text(attempt.value)))</title>"
         }
         for probe in quality.probes where probe.value < quality.metric.identity {

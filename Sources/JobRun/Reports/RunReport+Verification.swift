@@ -5,16 +5,6 @@ internal import JobPlan
 internal import JobSpec
 internal import Publishing
 
-extension RunReport.Quality {
-    /// Whether the numbers are possible, so that they can be drawn.
-    var isValid: Bool {
-        let attempts = probes + encodes
-        return attempts.count <= 100
-            && ([target, within] + attempts.map(\.value)).allSatisfy((0...200).contains)
-            && attempts.allSatisfy { (0...100).contains($0.crf) }
-    }
-}
-
 /// The verification of entries that another process wrote, against the plan and the files.
 extension RunReport.Job {
     /// Whether all values of the entry, which was read from an untrusted file, are in their ranges.

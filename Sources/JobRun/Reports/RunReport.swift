@@ -74,7 +74,7 @@ package struct RunReport: Codable, Sendable {
         /// Encodes of an output with `target_size`, in order; nil for other outputs.
         package var encodes: [Encode]?
         /// Search of `crf` for `quality` of video; nil without it.
-        package var quality: Quality?
+        package var quality: OutputResult.Quality?
         /// Manifests and renditions of a package; nil for other outputs.
         package var package: PackageSummary?
         /// Clips, layers and audio items on the time line of a composition; nil for other sources.
@@ -94,42 +94,6 @@ package struct RunReport: Codable, Sendable {
         package var rate: Int64
         /// Size of the file in bytes.
         package var size: Int64
-    }
-
-    /// The search of `crf` for `quality` of video.
-    package struct Quality: Codable, Hashable, Sendable {
-        package struct Attempt: Codable, Hashable, Sendable {
-            package var crf: Double
-            /// SSIM, or PSNR in dB; 200 for equal frames.
-            package var value: Double
-        }
-        package var metric: SimilarityMetric
-        package var pool: SimilarityPool
-        /// Similarity that the job sets, in the unit of the metric.
-        package var target: Double
-        /// Accepted difference from `target`.
-        package var within: Double
-        /// Encodes of windows of the source, in order.
-        package var probes: [Attempt]
-        /// Encodes of the whole track, of which the last one was published.
-        package var encodes: [Attempt]
-
-        /// Probes and encodes for the user.
-        var text: String {
-            func attempts(_ list: [Attempt]) -> [(crf: Int, value: Double)] {
-                list.map { (Int(($0.crf * 1000).rounded()), $0.value) }
-            }
-            return QualityFit.text(attempts(probes), attempts(encodes), metric)
-        }
-
-        init(_ quality: OutputResult.Quality) {
-            func attempts(_ list: [OutputResult.Quality.Attempt]) -> [Attempt] {
-                list.map { Attempt(crf: Double($0.crf) / 1000, value: $0.value) }
-            }
-            (metric, pool, target, within) = (quality.metric, quality.pool, quality.target, quality.within)
-            probes = attempts(quality.probes)
-            encodes = attempts(quality.encodes)
-        }
     }
 
     package struct StillImage: Codable, Hashable, Sendable {
@@ -275,7 +239,7 @@ package struct RunReport: Codable, Sendable {
             job.images = task.output.kind.plan.stills.isEmpty ? nil : images
             let encodes = result.sizeAttempts.map { Encode(rate: $0.bitRate, size: $0.size) }
             job.encodes = encodes.isEmpty ? nil : encodes
-            job.quality = result.quality.map(Quality.init)
+            job.quality = result.quality
             job.expectations = result.expectations.map(expected)
         } else if record.outcome.isSuccess, job.outcome != .declined {
             job.output = task.output.destination.flatMap { TemporaryFile.fingerprint(path: $0) }

@@ -117,15 +117,7 @@ enum ReplyValidator {
         guard findings.sizeAttempts.count <= SizeFit.maximumAttempts,
             findings.sizeAttempts.allSatisfy({ $0.bitRate > 0 && (0...1 << 50).contains($0.size) })
         else { return false }
-        if let quality = findings.quality {
-            guard quality.probes.count <= QualityFit.maximumProbes,
-                quality.encodes.count <= QualityFit.maximumEncodes,
-                (0...200).contains(quality.target), (0...200).contains(quality.within),
-                (quality.probes + quality.encodes).allSatisfy({
-                    (0...63_000).contains($0.crf) && (0...200).contains($0.value)
-                })
-            else { return false }
-        }
+        guard findings.quality?.isValid != false else { return false }
         guard findings.imageTimes.allSatisfy({ (minTime...maxTime).contains($0) }),
             findings.parts.count <= 100_000,
             findings.rendition.map(isValid) ?? true,

@@ -1,7 +1,7 @@
 internal import Diagnostics
 internal import LibAV
 
-/// Checks of `quality` of video.
+/// Checks of `crf` and of `quality` of video.
 extension RateControlCheck {
     /// Checks `quality` against the codec, and its bounds of `crf` against the encoder.
     static func checkQuality(_ spec: VideoEncodeSpec, into sink: inout DiagnosticSink) {
@@ -25,13 +25,20 @@ extension RateControlCheck {
                 at: quality.range, notes: [Diagnostic.Note("`max_bitrate` is here", at: maximum.range)])
         }
         guard let bounds = quality.value.crf, let location = quality.value.crfRange else { return }
-        let (lowest, highest) = (bounds.lowerBound, bounds.upperBound)
-        if lowest < constant.minimum * 1000 || highest > constant.maximum * 1000 {
+        checkCRF([bounds.lowerBound, bounds.upperBound], of: codec, constant, at: location, into: &sink)
+    }
+
+    /// Checks values of `crf`, in thousandths, against the range of a codec's encoder.
+    static func checkCRF(
+        _ values: [Int], of codec: CodecSelection, _ constant: EncoderModel.ConstantQuality,
+        at location: SourceRange, into sink: inout DiagnosticSink
+    ) {
+        if values.contains(where: { !(constant.minimum * 1000...constant.maximum * 1000).contains($0) }) {
             sink.error(
                 .codecSetting,
                 "`crf` of \(codec.label) must be from \(constant.minimum) to \(constant.maximum)",
                 at: location)
-        } else if constant.isWhole, lowest % 1000 != 0 || highest % 1000 != 0 {
+        } else if constant.isWhole, values.contains(where: { $0 % 1000 != 0 }) {
             sink.error(.codecSetting, "`crf` of \(codec.label) must be an integer", at: location)
         }
     }

@@ -9,15 +9,8 @@ enum RateControlCheck {
             let name = codec.label
             switch control.value {
             case .crf(let value):
-                if let range = codec.crfRange {
-                    if value < range.lowerBound * 1000 || value > range.upperBound * 1000 {
-                        sink.error(
-                            .codecSetting,
-                            "`crf` of \(name) must be from \(range.lowerBound) to \(range.upperBound)",
-                            at: control.range)
-                    } else if codec.rate.constantQuality?.isWhole == true, value % 1000 != 0 {
-                        sink.error(.codecSetting, "`crf` of \(name) must be an integer", at: control.range)
-                    }
+                if let constant = codec.rate.constantQuality {
+                    checkCRF([value], of: codec, constant, at: control.range, into: &sink)
                 } else {
                     sink.error(
                         .codecSetting, "`crf` is not supported by \(name)", at: control.range,

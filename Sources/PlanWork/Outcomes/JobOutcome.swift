@@ -164,9 +164,8 @@ public struct OutputResult: Sendable {
     /// Probes and encodes of an output with `quality` of video, in order.
     package struct Quality: Hashable, Codable, Sendable {
         package struct Attempt: Hashable, Codable, Sendable {
-            /// `crf` in thousandths.
-            package var crf: Int
-            /// Similarity that was measured: SSIM, or PSNR in dB.
+            package var crf: Double
+            /// Similarity that was measured: SSIM, or PSNR in dB; 200 for equal frames.
             package var value: Double
         }
         package var metric: SimilarityMetric
@@ -175,14 +174,26 @@ public struct OutputResult: Sendable {
         package var target: Double
         /// Accepted difference from `target`.
         package var within: Double
+        /// Encodes of windows of the source.
         package var probes: [Attempt]
         /// Encodes of the whole track; the last one was published.
         package var encodes: [Attempt]
 
-        /// Probes and encodes for the user.
+        /// Whether all values are possible. Checked for results from untrusted input.
+        package var isValid: Bool {
+            probes.count <= QualityFit.maximumProbes && encodes.count <= QualityFit.maximumEncodes
+                && ([target, within] + (probes + encodes).map(\.value)).allSatisfy((0...200).contains)
+                && (probes + encodes).allSatisfy { (0...63).contains($0.crf) }
+        }
+
+        /// Probes and encodes for the user, such as `probes crf 23: 0.981, crf 21.5: 0.9849; file crf 21.5: 0.9852`.
         package var text: String {
-            QualityFit.text(
-                probes.map { ($0.crf, $0.value) }, encodes.map { ($0.crf, $0.value) }, metric)
+            func list(_ attempts: [Attempt]) -> String {
+                attempts.map {
+                    "crf \(ThousandthsText.text(Int(($0.crf * 1000).rounded()))): \(metric.text($0.value))"
+                }.joined(separator: ", ")
+            }
+            return "probes \(list(probes))" + (encodes.isEmpty ? "" : "; file \(list(encodes))")
         }
     }
 

@@ -78,8 +78,13 @@ package struct JobWarnings {
             let last = quality.encodes.last, last.value > target.value + target.within
         else { return nil }
         let reason =
-            last.crf >= target.highest
-            ? "the maximum of `crf` is reached" : "the encoder's next `crf` is not expected to be nearer"
+            if last.crf * 1000 >= Double(target.highest) {
+                "the maximum of `crf` is reached"
+            } else if quality.encodes.count > 1 {
+                "it was encoded \(quality.encodes.count) times"
+            } else {
+                "the encoder's next `crf` is not expected to be nearer"
+            }
         return
             "the file has \(quality.metric.rawValue) \(target.metric.text(last.value)), more than `quality` of \(target.description): \(reason) (\(quality.text))"
     }

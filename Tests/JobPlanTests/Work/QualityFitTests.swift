@@ -113,6 +113,12 @@ import Testing
         #expect(parts.map(\.start.seconds) == [23, 33, 43, 53, 63, 73])
     }
 
+    /// Times that can't be counted in ticks have no windows.
+    @Test func hugeRangesHaveNoWindows() {
+        let range = TimeRange(start: .zero, duration: MediaTime(value: .max, timescale: 1))
+        #expect(TargetQuality.windows(in: [range], tick: Rational(1, 1_000_000_000)).isEmpty)
+    }
+
     /// Windows begin at frames of a constant rate, so that the frames of joined windows are at multiples of its duration.
     @Test func windowsBeginAtFrames() throws {
         let range = TimeRange(start: .zero, duration: MediaTime(seconds: 31))

@@ -55,17 +55,19 @@ package struct TargetQuality: Codable, Hashable, Sendable {
         let total = ranges.reduce(0) { $0 + $1.duration.seconds }
         guard total > 30 else { return [] }
         // The error of the estimate depends on their number, and hardly on their duration.
-        let count = min(24, max(6, Int(total / 12)))
+        let count = min(24, max(6, Int(min(total, 1e6) / 12)))
         return (0..<count).compactMap { index in
             var offset = (Double(index) + 0.5) * total / Double(count) - windowSeconds / 2
             for range in ranges {
                 let length = range.duration.seconds
                 if offset < length {
                     let duration = min(windowSeconds, length)
-                    let start = whole(max(0, min(offset, length - duration)), tick)
+                    guard let start = whole(max(0, min(offset, length - duration)), tick),
+                        let ticks = whole(duration, tick)
+                    else { return nil }
                     return TimeRange(
                         start: range.start + MediaTime(ticks: start, timeBase: tick),
-                        duration: MediaTime(ticks: max(1, whole(duration, tick)), timeBase: tick))
+                        duration: MediaTime(ticks: max(1, ticks), timeBase: tick))
                 }
                 offset -= length
             }
@@ -73,9 +75,10 @@ package struct TargetQuality: Codable, Hashable, Sendable {
         }
     }
 
-    /// Returns the number of ticks in a duration in seconds, rounded down but for the error of floating-point numbers.
-    private static func whole(_ seconds: Double, _ tick: Rational) -> Int64 {
-        Int64((seconds / tick.double + 1e-6).rounded(.down))
+    /// Returns the number of ticks in a duration in seconds, rounded down but for the error of floating-point numbers; nil if
+    /// it is out of range.
+    private static func whole(_ seconds: Double, _ tick: Rational) -> Int64? {
+        Int64(exactly: (seconds / tick.double + 1e-6).rounded(.down))
     }
 
     /// The target for the user, such as `ssim 0.985 (mean, within 0.002)`.
@@ -106,25 +109,14 @@ extension TrackPlan.Encoding {
 extension OutputPlan {
     /// Quality that a track of the finished file must meet, with the index of the track; nil without one.
     package var targetQuality: (quality: TargetQuality, track: Int)? {
-        for (index, track) in tracks.enumerated() {
-            if let quality = track.encoding?.targetQuality { return (quality, index) }
-        }
-        return nil
+        firstEncoded(with: \.targetQuality).map { ($0.value, $0.track) }
     }
 }
 
 extension JobPlan {
     /// Returns the plan with other values of `crf` of the tracks with a target quality, in thousandths by output index.
     package func with(crfs: [Int: Int]) -> JobPlan {
-        var plan = self
-        for (output, crf) in crfs {
-            guard let (_, track) = outputs[output].targetQuality,
-                case .encode(var encoding) = outputs[output].tracks[track].action
-            else { continue }
-            encoding.take(crf: crf)
-            plan.outputs[output].tracks[track].action = .encode(encoding)
-        }
-        return plan
+        changing(crfs, ofTracksWith: \.targetQuality) { $0.take(crf: $1) }
     }
 
     /// Returns the plan of a probe: the track of an output with a target quality alone, encoded in its windows.

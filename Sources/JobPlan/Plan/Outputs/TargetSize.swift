@@ -34,24 +34,13 @@ package struct TargetSize: Codable, Hashable, Sendable {
 extension OutputPlan {
     /// Size that the finished file must meet, with the index of the track whose bit rate determines it; nil without one.
     package var targetSize: (size: TargetSize, track: Int)? {
-        for (index, track) in tracks.enumerated() {
-            if let size = track.encoding?.targetSize { return (size, index) }
-        }
-        return nil
+        firstEncoded(with: \.targetSize).map { ($0.value, $0.track) }
     }
 }
 
 extension JobPlan {
     /// Returns the plan with other bit rates of the tracks with a target size, by output index.
     package func with(bitRates: [Int: Int64]) -> JobPlan {
-        var plan = self
-        for (output, rate) in bitRates {
-            guard let (_, track) = outputs[output].targetSize,
-                case .encode(var encoding) = outputs[output].tracks[track].action
-            else { continue }
-            encoding.take(bitRate: rate)
-            plan.outputs[output].tracks[track].action = .encode(encoding)
-        }
-        return plan
+        changing(bitRates, ofTracksWith: \.targetSize) { $0.take(bitRate: $1) }
     }
 }

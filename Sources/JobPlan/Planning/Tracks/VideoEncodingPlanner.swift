@@ -101,9 +101,22 @@ struct VideoEncodingPlanner {
         }
         warn(source: source, size: size, format: format)
 
+        return TrackPlan.Encoding(
+            codec: codec.name, encoder: configuration,
+            video: outputSettings(format: format, size: size, inner: inner), audio: nil, loudness: nil,
+            hasTwoPasses: spec.hasTwoPasses, maxChunks: chunks?.maximum,
+            targetSize: spec.targetSize.map { TargetSize(bytes: $0.value, location: $0.range) },
+            targetQuality: targetQuality,
+            settings: settings, requestedColor: requestedColor)
+    }
+
+    /// Returns the conversion of decoded frames to those that the encoder receives.
+    private func outputSettings(
+        format: PixelFormat, size: PixelSize, inner: PixelSize?
+    ) -> VideoOutputSettings {
         var video = prepared.settings
         video.pixelFormat = format == track.pixelFormat && video.isEmpty ? nil : format
-        video.size = size == source && inner == nil && video.isEmpty ? nil : size
+        video.size = size == prepared.size && inner == nil && video.isEmpty ? nil : size
         video.fit = spec.resolvedFit ?? .stretch
         video.innerSize = inner
         video.color = video.mapsTones ? targetColor : conversion
@@ -113,24 +126,19 @@ struct VideoEncodingPlanner {
         video.sourceRange = original.color.range
         video.sourceMatrix = assumesMatrix || spec.filters != nil ? sourceMatrix : nil
         video.frameRate = spec.frameRate?.value
-        return TrackPlan.Encoding(
-            codec: codec.name, encoder: configuration, video: video, audio: nil, loudness: nil,
-            hasTwoPasses: spec.hasTwoPasses, maxChunks: chunks?.maximum,
-            targetSize: spec.targetSize.map { TargetSize(bytes: $0.value, location: $0.range) },
-            targetQuality: targetQuality,
-            settings: settings, requestedColor: requestedColor)
+        return video
     }
 
     /// Target of `quality`, whose probes are distributed over the ranges that are read.
-    private var targetQuality: TargetQuality? {
-        spec.quality.flatMap { quality in
-            let whole = TimeRange(
-                start: max(.zero, track.timeRange.start), end: max(.zero, track.timeRange.end))
-            return TargetQuality(
-                quality, encoder: spec.codec.value.encoder, ranges: ranges.isEmpty ? [whole] : ranges,
+    private lazy var targetQuality: TargetQuality? = {
+        let whole = TimeRange(
+            start: max(.zero, track.timeRange.start), end: max(.zero, track.timeRange.end))
+        return spec.quality.flatMap {
+            TargetQuality(
+                $0, encoder: spec.codec.value.encoder, ranges: ranges.isEmpty ? [whole] : ranges,
                 tick: timeBase)
         }
-    }
+    }()
 
     private var requestedColor: [String] {
         let color = spec.color
