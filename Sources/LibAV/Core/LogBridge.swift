@@ -2,42 +2,46 @@ internal import CFFmpeg
 internal import Glibc
 internal import Locking
 
+/// The most recent lines by context. Their number is limited, so that neither a file with many messages nor contexts
+/// that the libraries create internally can exhaust memory. A line is retained until at least `capacity` other contexts
+/// have logged.
+struct RecentLines: Sendable {
+    private let capacity: Int
+    private var recent: [UInt: String] = [:]
+    private var older: [UInt: String] = [:]
+
+    init(capacity: Int) { self.capacity = capacity }
+
+    mutating func put(_ line: String, of key: UInt) {
+        if recent[key] == nil, recent.count >= capacity {
+            older = recent
+            recent = [:]
+        }
+        recent[key] = line
+    }
+
+    func has(_ key: UInt) -> Bool { recent[key] != nil || older[key] != nil }
+
+    mutating func take(_ key: UInt) -> String? {
+        guard !recent.isEmpty || !older.isEmpty else { return nil }
+        let before = older.removeValue(forKey: key)
+        return recent.removeValue(forKey: key) ?? before
+    }
+}
+
 /// A log callback that replaces FFmpeg's output to the terminal. The last error line of each context is stored for
 /// `AVError.detail`.
 package enum LogBridge {
     private struct State: Sendable {
         /// The last error line of each context.
-        var errors = RecentLines()
+        /// All jobs of a process share the table: contexts of parallel jobs may log before an error is taken.
+        var errors = RecentLines(capacity: 2048)
         /// The last error line of any context, with the thread that logged it.
         var lastLine: (thread: pthread_t, text: String)?
         /// The first warning of each context about an option that the encoder ignores or can't satisfy.
-        var warnings = RecentLines()
+        var warnings = RecentLines(capacity: 2048)
         /// Beginnings of lines that are logged in several parts.
-        var pieces = RecentLines()
-    }
-
-    /// The most recent lines by context. Their number is limited, so that neither a file with many messages nor
-    /// contexts that the libraries create internally can exhaust memory.
-    private struct RecentLines: Sendable {
-        private static let capacity = 256
-        private var recent: [UInt: String] = [:]
-        private var older: [UInt: String] = [:]
-
-        mutating func put(_ line: String, of key: UInt) {
-            if recent.count >= Self.capacity {
-                older = recent
-                recent = [:]
-            }
-            recent[key] = line
-        }
-
-        func has(_ key: UInt) -> Bool { recent[key] != nil || older[key] != nil }
-
-        mutating func take(_ key: UInt) -> String? {
-            guard !recent.isEmpty || !older.isEmpty else { return nil }
-            let before = older.removeValue(forKey: key)
-            return recent.removeValue(forKey: key) ?? before
-        }
+        var pieces = RecentLines(capacity: 256)
     }
 
     private static let state = Guarded(State())
