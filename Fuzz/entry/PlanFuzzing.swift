@@ -29,6 +29,7 @@ private struct SignalProber: SourceProber {
         case .keyFrames, .scenes: return .keyFrames([])
         case .cadence: return .cadence(nil)
         case .byteCount: return .byteCount(1 << 20)
+        case .activeArea: return .activeArea(PixelRectangle(x: 0, y: 2, width: 16, height: 8))
         case .cover: throw SourceProblem("no image")
         case .frames(_, let ranges, let numbers):
             return .frames(

@@ -32,6 +32,7 @@ import Testing
             case .subtitleEvents: return .presence(true)
             case .cadence: return .cadence(nil)
             case .byteCount: return .byteCount(1 << 20)
+            case .activeArea: return .activeArea(PixelRectangle(x: 0, y: 2, width: 1 << 20, height: 8))
             case .cover: throw SourceProblem("no image")
             case .cut, .joinedCut, .clipCut: return .cut(nil)
             case .trial(.filtered(_, let format, _)): return .verdict(.outputs(format))

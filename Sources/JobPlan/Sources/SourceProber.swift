@@ -46,6 +46,8 @@ package struct ProbeRequest: Codable, Hashable, Sendable {
         case cadence(track: Int, range: TimeRange)
         /// Size of a track's packets. All of them are read.
         case byteCount(track: Int)
+        /// The active area of a track within its black borders, over frames that are distributed over it.
+        case activeArea(track: Int)
         /// Format, size and digest of an image file that becomes a cover. All of it is read and decoded.
         case cover
         /// Whether filters or an encoder accept some settings, determined by a dry open. No source is probed.
@@ -103,6 +105,8 @@ package enum ProbeResponse: Codable, Sendable {
     case cadence(FrameCadence?)
     /// Size of packets in bytes.
     case byteCount(Int64)
+    /// Rectangle of the coded frame; nil if the track no longer exists, or if all examined frames are black.
+    case activeArea(PixelRectangle?)
     case cover(CoverImage)
     /// Result of a dry open.
     case verdict(SettingsValidation.Outcome)
@@ -219,6 +223,12 @@ package struct LocalProber: SourceProber {
                     return .byteCount(0)
                 }
                 return .byteCount(try contents.byteCount(of: found, path: path, environment: environment))
+            case .activeArea(let track):
+                guard let found = try contents(path).tracks.first(where: { $0.index == track }) else {
+                    return .activeArea(nil)
+                }
+                let asset = Asset(.file(path), environment: media)
+                return .activeArea(try ActiveAreaScan(asset: asset, track: found).area())
             case .cover: return .cover(try CoverImage.probe(path: path, environment: environment))
             case .joinedCut(let track, let ranges, let encoder):
                 return .cut(try joinedCut(path, track, ranges, tick: nil, encoder))
@@ -403,6 +413,13 @@ extension SourceProber {
         let reply = try respond(to: ProbeRequest(path: path, subject: .byteCount(track: track)))
         guard case .byteCount(let count) = reply, count >= 0 else { throw .unexpectedReply }
         return count
+    }
+
+    /// Returns the rectangle of a track's coded frame within its black borders; nil if all examined frames are black.
+    func activeArea(_ track: Int, of path: String) throws(SourceProblem) -> PixelRectangle? {
+        let reply = try respond(to: ProbeRequest(path: path, subject: .activeArea(track: track)))
+        guard case .activeArea(let rectangle) = reply else { throw .unexpectedReply }
+        return rectangle
     }
 
     /// Returns the possibilities of ranges of a track in a cut of several sources; nil if the track no longer exists.

@@ -28,6 +28,11 @@ enum ReplyValidator {
                 }
         case .presence: true
         case .byteCount(let count): counts.contains(Int(count))
+        case .activeArea(let rectangle):
+            rectangle.map {
+                (0...1 << 20).contains($0.x) && (0...1 << 20).contains($0.y)
+                    && (1...1 << 20).contains($0.width) && (1...1 << 20).contains($0.height)
+            } ?? true
         case .cover(let image): image.isValid
         case .cadence(let cadence):
             cadence.map { $0.frameRate.isPositive && (0...1 << 50).contains($0.omittedFrames) } ?? true

@@ -139,7 +139,7 @@ struct EncodeDecoder {
         spec.level = text(fields["level"], "`level`")
         spec.size = size
         spec.fit = fit
-        spec.crop = fields["crop"].flatMap { crop($0.value) }
+        spec.crop = fields["crop"].flatMap { crop($0.value, of: Language.videoEncode) }
         spec.orientation = orientation(fields)
         spec.deinterlace = deinterlace
         spec.color = fields["color"].flatMap { color($0.value) }
@@ -229,17 +229,18 @@ struct EncodeDecoder {
     /// Decodes `crop` and `filters` of a composition's clips and layers.
     func shaping(_ fields: Fields) -> CompositionSpec.Shaping {
         var shaping = CompositionSpec.Shaping()
-        shaping.crop = fields["crop"].flatMap { crop($0.value) }
+        shaping.crop = fields["crop"].flatMap { crop($0.value, of: Language.clip) }
         shaping.filters = text(fields["filters"], "`filters`").flatMap {
             FilterCheck.read($0, .video, into: &reader.sink)
         }
         return shaping
     }
 
-    private func crop(_ node: YAMLNode) -> Located<CropSpec>? {
+    /// Decodes `crop` of a mapping type, which determines the allowed words.
+    private func crop(_ node: YAMLNode, of type: MappingType) -> Located<CropSpec>? {
         if node.text != nil {
-            return reader.word(node, as: "crop", of: Language.videoEncode).map {
-                Located(.cleanAperture, at: $0.range)
+            return reader.word(node, as: "crop", of: type).map {
+                Located($0.value == "auto" ? .auto : .cleanAperture, at: $0.range)
             }
         }
         guard let fields = reader.fields(node, as: Language.crop) else { return nil }

@@ -98,6 +98,8 @@ package enum KeyframeInterval: Hashable, Sendable {
 
 /// The part of the coded frame that is kept.
 package enum CropSpec: Hashable, Sendable {
+    /// The active area: the part of the source within its black borders.
+    case auto
     /// The source's clean aperture.
     case cleanAperture
     /// A rectangle in pixels.

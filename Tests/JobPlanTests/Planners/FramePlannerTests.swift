@@ -67,6 +67,47 @@ import Testing
         #expect(decision.value == nil && findings == [finding])
     }
 
+    /// The active area within black borders is that of the whole file, whose track is probed once.
+    @Test func bordersAreCropped() throws {
+        let area = PixelRectangle(x: 0, y: 88, width: 1280, height: 544)
+        func decide(
+            _ path: String?, _ reply: Result<ProbeResponse, SourceProblem>? = nil
+        ) throws -> (prepared: FramePlanner.Prepared?, findings: [String], notes: [String], requests: Int) {
+            let snippet = try JobSnippet(
+                rule: "{ video: first, encode: { codec: h264, crop: auto } }", to: "o.mkv")
+            let prober = FakeProber { request in
+                request.path == "/a.mp4" && request.subject == .activeArea(track: 0) ? reply : nil
+            }
+            let decision = FramePlanner(
+                spec: try snippet.video, track: .video(), prober: prober, path: path
+            ).decide()
+            return (
+                decision.value, snippet.findings(decision.reasons), decision.reasons.notes,
+                prober.requests.count
+            )
+        }
+        let cropped = try decide("/a.mp4", .success(.activeArea(area)))
+        #expect(cropped.prepared?.settings.crop == area && cropped.notes == [] && cropped.requests == 1)
+        #expect(cropped.prepared?.size == PixelSize(width: 1280, height: 544))
+        let whole = PixelRectangle(x: 0, y: 0, width: 1280, height: 720)
+        let uncropped = try decide("/a.mp4", .success(.activeArea(whole)))
+        #expect(uncropped.prepared?.settings.crop == nil)
+        #expect(uncropped.notes == ["`crop: auto`: video track 0 has no black borders"])
+        let black = try decide("/a.mp4", .success(.activeArea(nil)))
+        #expect(black.prepared?.settings.crop == nil)
+        #expect(
+            black.notes == [
+                "`crop: auto`: video track 0 is not cropped: all examined frames are black"
+            ])
+        #expect(try decide(nil).findings == ["codec-setting at auto"])
+        #expect(
+            try decide("/a.mp4", .failure(SourceProblem("gone"))).findings
+                == ["source-unreadable at auto"])
+        let wrong = PixelRectangle(x: 0, y: 0, width: 9999, height: 2)
+        #expect(
+            try decide("/a.mp4", .success(.activeArea(wrong))).findings == ["codec-setting at auto"])
+    }
+
     /// A quarter turn swaps the sides and inverts the pixel aspect ratio; the display matrix is cleared.
     @Test(arguments: [
         ("keep", 0, true, "display matrix copied: kept"),

@@ -8,6 +8,8 @@ struct FramePlanner {
     let spec: VideoEncodeSpec
     let track: TrackDescription
     let prober: any SourceProber
+    /// Path of the media file whose black borders `crop: auto` removes; nil for other sources.
+    var path: String?
 
     /// Properties of frames after these steps, and the settings of the steps.
     struct Prepared {
@@ -99,6 +101,29 @@ struct FramePlanner {
         return false
     }
 
+    /// Returns the rectangle of `crop: auto`; nil if the frame isn't cropped, and after an error.
+    private func activeArea(at location: SourceRange, _ reasons: inout Reasons) -> PixelRectangle? {
+        guard let path else {
+            reasons.error(
+                .codecSetting, "`crop: auto` requires a media file that exists when the job is planned",
+                at: location, help: "write a rectangle as `{ x: 0, y: 0, width: 640, height: 360 }`")
+            return nil
+        }
+        do throws(SourceProblem) {
+            if let area = try prober.activeArea(track.index, of: path) {
+                let whole = PixelRectangle(x: 0, y: 0, width: track.width, height: track.height)
+                if area == whole { reasons.note("`crop: auto`: \(track.label) has no black borders") }
+                return area
+            }
+            reasons.note(
+                "`crop: auto`: \(track.label) is not cropped: all examined frames are black"
+            )
+        } catch {
+            reasons.error(.sourceUnreadable, "\(path): \(error)", at: location)
+        }
+        return nil
+    }
+
     private func crop(_ prepared: inout Prepared, _ reasons: inout Reasons) -> Bool {
         defer {
             if track.cleanAperture != nil {
@@ -112,6 +137,9 @@ struct FramePlanner {
         let rectangle: PixelRectangle
         switch crop.value {
         case .rectangle(let given): rectangle = given
+        case .auto:
+            guard let found = activeArea(at: crop.range, &reasons) else { return !reasons.hasErrors }
+            rectangle = found
         case .cleanAperture:
             guard let aperture = track.cleanAperture else {
                 reasons.error(.codecSetting, "the source has no clean aperture to crop to", at: crop.range)

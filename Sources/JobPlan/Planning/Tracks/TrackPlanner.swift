@@ -230,6 +230,12 @@ struct TrackPlanner {
         }
     }
 
+    /// Path of the source if it is a media file; nil for others, and for packages, whose tracks have several files.
+    private var mediaFile: String? {
+        guard input.package == nil, case .file(let path, _) = input.source else { return nil }
+        return path
+    }
+
     private func video(
         _ track: TrackDescription, _ written: VideoEncodeSpec, by rule: TrackRule,
         _ reasons: inout Reasons
@@ -242,7 +248,8 @@ struct TrackPlanner {
         }
         guard checkDecodable(track, rule: rule, &reasons), checkFrames(track, rule: rule, &reasons),
             let encoder = spec.codec.value.availableEncoder,
-            let prepared = reasons.take(FramePlanner(spec: spec, track: track, prober: prober).decide())
+            let prepared = reasons.take(
+                FramePlanner(spec: spec, track: track, prober: prober, path: mediaFile).decide())
         else { return nil }
         let planner = VideoEncodingPlanner(
             spec: spec, track: track, prepared: prepared, timeZero: description.timeZero,
