@@ -32,6 +32,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.0"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.6.0"),
+        .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.0", traits: []),
         .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
@@ -133,6 +134,7 @@ let package = Package(
             dependencies: [
                 "JobStages", "JobRun", "JobPlan", "JobSpec", "YAMLDocument", "Media", "LibAV", "Publishing",
                 "FileSystem", "Diagnostics", "ExactStrings", "Locking", "CLinux", "Streaming",
+                .product(name: "Subprocess", package: "swift-subprocess"),
             ],
             swiftSettings: house),
         // Layer 10: the libraries, and the command line

@@ -22,6 +22,7 @@ PACKAGES = {
     "GRDB.swift": ("MIT", "2015-2025 Gwendal Roué"),
     "swift-argument-parser": (SWIFT, "2020-2025 Apple Inc. and the Swift project authors"),
     "swift-collections": (SWIFT, "2021-2025 Apple Inc. and the Swift project authors"),
+    "swift-subprocess": (SWIFT, "2025 Apple Inc. and the Swift project authors"),
     "swift-system": (SWIFT, "2020-2025 Apple Inc. and the Swift project authors"),
 }
 HOLDER = "Tandem's authors"

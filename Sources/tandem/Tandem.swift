@@ -102,6 +102,7 @@ struct Tandem: AsyncParsableCommand {
             ValidateCommand.self, PlanCommand.self, RunCommand.self, ProbeCommand.self, SchemaCommand.self,
             CodecsCommand.self, PresetsCommand.self, InitCommand.self, ExplainCommand.self,
             HistoryCommand.self, CleanCommand.self,
+            SubmitCommand.self, StatusCommand.self, CancelCommand.self, ResubmitCommand.self,
             CollectCommand.self, DoctorCommand.self,
         ])
 }

@@ -1,8 +1,10 @@
+package import Diagnostics
 internal import FoundationEssentials
 package import FileSystem
 internal import Glibc
 package import JobPlan
 package import JobRun
+package import JobStages
 
 /// A saved plan: a file, or one part (shard) of a folder.
 package struct SavedPlan: Sendable {
@@ -95,5 +97,14 @@ package struct SavedPlan: Sendable {
             throw EngineError(.environment, "\(error)")
         }
         return plan
+    }
+}
+
+extension Pipeline.Planned {
+    /// Returns whether a plan with errors can be written in parts, which omit the jobs that can't be planned. Conflicts of
+    /// the batch, and warnings that count as errors, prevent it.
+    package func canBeSplit(_ strictness: Pipeline.Strictness, _ diagnostics: DiagnosticSink) -> Bool {
+        !conflicts.hasErrors && !plan.jobs.isEmpty
+            && !(strictness.warningsAreErrors && diagnostics.hasWarnings)
     }
 }

@@ -33,6 +33,13 @@ package enum ShardPlanner {
             refusals: plan.refusals + waiting)
     }
 
+    /// Returns a number of parts, each of which has at least `minWork` seconds of estimated processor time on average, up
+    /// to `atMost` and to the number of jobs; at least 1.
+    package static func count(for plan: BatchPlan, minWork: Double, atMost: Int) -> Int {
+        let work = plan.jobs.reduce(0) { $0 + JobCost($1).work }
+        return max(1, min(atMost, plan.jobs.count, Int(min(work / minWork, 1e9))))
+    }
+
     /// Returns the indices of each part's jobs in the plan, in the plan's order. There are always `count` parts; if
     /// there are fewer groups of dependent jobs, the last parts are empty.
     package static func split(_ plan: BatchPlan, into count: Int) -> [[Int]] {

@@ -219,13 +219,24 @@ package struct ShardFolder: Sendable {
         init(_ file: String, _ id: String) { (self.file, self.id) = (file.exact, id.exact) }
     }
 
-    /// Returns the outcome of the whole plan: for each output the best result that the plan and the files confirm
-    /// (`RunReport.Job.mismatch`). An output without such a result is `not-run`, or has the outcome of its failed
-    /// attempt.
+    /// The outcome of a part.
+    package struct PartOutcome: Sendable {
+        /// Entries of the planned outputs, in the plan's order.
+        package var jobs: [RunReport.Job]
+        /// Entries of jobs that no part contains, because they can't be planned or are skipped; only in the first part.
+        package var others: [RunReport.Job]
+    }
+
+    /// Returns the number of parts.
+    package func partCount() throws(Problem) -> Int { try digests().count }
+
+    /// Returns the outcome of each part, and the outcome of the whole plan: for each output the best result that the plan
+    /// and the files confirm (`RunReport.Job.mismatch`). An output without such a result is `not-run`, or has the outcome
+    /// of its failed attempt.
     ///
     /// A result counts only for the part whose digest it contains, so that results of another plan or of a modified
     /// part are ignored.
-    package func collect() throws(Problem) -> RunReport {
+    package func outcomes() throws(Problem) -> (parts: [PartOutcome], report: RunReport) {
         let digests = try digests()
         var parts: [Part] = []
         for index in digests.indices { parts.append(Part(plan: try shard(index, of: digests))) }
@@ -237,20 +248,20 @@ package struct ShardFolder: Sendable {
                 parts[index].claims[ClaimKey(job.file, job.id), default: []].append(job)
             }
         }
-        var jobs: [RunReport.Job] = []
-        for part in parts {
-            jobs += part.plan.plan.refusals.map { RunReport.Job(refused: $0) }
-            if part.plan.shard?.index == 0 {
-                jobs += part.plan.plan.skips.map { RunReport.Job(skipped: $0) }
-            }
-            for plan in part.plan.plan.jobs { jobs += entries(of: plan, part.claims) }
+        let outcomes = parts.map { part in
+            let isFirst = part.plan.shard?.index == 0
+            return PartOutcome(
+                jobs: part.plan.plan.jobs.flatMap { entries(of: $0, part.claims) },
+                others: part.plan.plan.refusals.map { RunReport.Job(refused: $0) }
+                    + (isFirst ? part.plan.plan.skips.map { RunReport.Job(skipped: $0) } : []))
         }
         let begun = reports.map(\.begun).min() ?? 0
         let ended = reports.map { $0.begun + $0.seconds }.max() ?? begun
-        let isWhole = jobs.allSatisfy(\.isDone)
-        return RunReport(
+        let jobs = outcomes.flatMap { $0.others + $0.jobs }
+        let report = RunReport(
             jobs: jobs, files: parts.first?.plan.files ?? [], begun: begun, seconds: ended - begun,
-            status: isWhole ? .succeeded : .failed)
+            status: jobs.allSatisfy(\.isDone) ? .succeeded : .failed)
+        return (outcomes, report)
     }
 
     /// Returns the entries of a job's outputs.

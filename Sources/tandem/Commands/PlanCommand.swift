@@ -68,7 +68,7 @@ struct PlanCommand: ParsableCommand {
         all.add(planned.diagnostics)
         try show(planned, since: earlier, result.forecast, all, of: set)
         let status = reporting.strictness.status(of: all)
-        if let status, !isWritable(planned, all) {
+        if let status, shards == nil || !planned.canBeSplit(reporting.strictness, all) {
             if out != nil {
                 Terminal.report(
                     "no plan was written, because it would be incomplete; --only selects jobs\n")
@@ -100,12 +100,5 @@ struct PlanCommand: ParsableCommand {
         case .sarif, .github: break
         }
         try reporting.report(diagnostics, of: set)
-    }
-
-    /// Returns whether a plan with errors can be written. Only a plan in parts can be: it omits the jobs that can't be
-    /// planned. Conflicts of the batch, and warnings that count as errors, prevent it.
-    private func isWritable(_ planned: Pipeline.Planned, _ diagnostics: DiagnosticSink) -> Bool {
-        shards != nil && !planned.conflicts.hasErrors && !planned.plan.jobs.isEmpty
-            && !(reporting.warningsAsErrors && diagnostics.hasWarnings)
     }
 }

@@ -1,0 +1,201 @@
+internal import Diagnostics
+package import FileSystem
+package import JobRun
+internal import JobPlan
+package import JobStages
+
+/// A batch whose parts engines run: a plan in parts in a shared folder, and its submissions.
+package struct ClusterBatch: Sendable {
+    /// Absolute path of the folder.
+    package let path: String
+    private let shards: ShardFolder
+    private let root: PathRoot
+
+    /// Creates a reference to the batch in a folder.
+    package init(path: String, beneath root: PathRoot) {
+        self.path = StateFolder(path: path).absolute
+        self.root = root
+        shards = ShardFolder(path: self.path, beneath: root)
+    }
+
+    private func converting<Value>(
+        _ body: () throws(ShardFolder.Problem) -> Value
+    ) throws(EngineError) -> Value {
+        do throws(ShardFolder.Problem) {
+            return try body()
+        } catch {
+            throw EngineError(.invalidSpec, "\(error)")
+        }
+    }
+
+    private func partCount() throws(EngineError) -> Int {
+        try converting { () throws(ShardFolder.Problem) in try shards.partCount() }
+    }
+
+    // MARK: Submitting
+
+    /// Minimum work of a part in seconds of processor time. Less work takes no longer than its start on a cluster.
+    package static let minWork = 60.0
+
+    /// Submits parts to an engine; nil for all. Returns a description of the submission for the user.
+    /// - Throws: An environment error if the folder can't be written or the engine refuses the parts.
+    package func submit(
+        _ parts: [Int]?, to engine: ClusterEngineKind, _ resources: ClusterResources, _ command: PartCommand
+    ) async throws(EngineError) -> String {
+        if let problem = resources.problem { throw EngineError(.usage, problem) }
+        let count = try partCount()
+        let (submission, folder) = try SubmissionFolder.create(of: path) { number in
+            Submission(
+                number: number, engine: engine, parts: parts ?? Array(0..<count), resources: resources,
+                command: command, host: HostName.current)
+        }
+        let text = try await engine.engine.start(submission, in: folder)
+        return "submission \(submission.number): \(text)"
+    }
+
+    /// Submits the parts with jobs that aren't done and that no submission is still going to run, to the engine and with
+    /// the resources and the command of the latest submission. Returns a description for the user; nil if nothing is
+    /// missing.
+    /// - Throws: An error if there is no submission, and those of `submit`.
+    package func resubmit() async throws(EngineError) -> String? {
+        let found = SubmissionFolder.all(of: path, partCount: try partCount())
+        guard let latest = found.last?.submission else { throw noSubmission }
+        let coming = try await states(of: found)
+        let outcomes = try converting { () throws(ShardFolder.Problem) in try shards.outcomes() }
+        let missing = outcomes.parts.indices.filter { index in
+            coming[index] == nil && outcomes.parts[index].jobs.contains { !$0.isDone }
+        }
+        guard !missing.isEmpty else { return nil }
+        return try await submit(missing, to: latest.engine, latest.resources, latest.command)
+    }
+
+    private var noSubmission: EngineError {
+        EngineError(.invalidSpec, "\(path) has no submission; `tandem submit` creates one")
+    }
+
+    // MARK: State
+
+    /// The state of a batch: the parts by the states that the engines report, and the jobs by their results.
+    package struct Status: Hashable, Sendable {
+        /// Number of parts that wait in an engine, by the reason that it states.
+        package var waiting: [String: Int] = [:]
+        package var running = 0
+        package var parts = 0
+
+        /// Whether no part waits or runs.
+        package var isOver: Bool { running == 0 && waiting.isEmpty }
+
+        /// The state in one line.
+        package var line: String {
+            let count = waiting.values.reduce(0, +)
+            let reasons = waiting.filter { !$0.key.isEmpty && $0.key != "None" }.sorted { $0.key < $1.key }
+                .map { "\($0.key): \($0.value)" }.joined(separator: ", ")
+            return
+                "\(counted(parts, "part")): \(parts - count - running) ended, \(running) running, \(count) waiting"
+                + (reasons.isEmpty ? "" : " (\(reasons))")
+        }
+    }
+
+    /// Returns the state of the parts.
+    /// - Throws: An error if there is no submission, or if an engine can't be reached.
+    package func status() async throws(EngineError) -> Status {
+        let count = try partCount()
+        let found = SubmissionFolder.all(of: path, partCount: count)
+        guard !found.isEmpty else { throw noSubmission }
+        var status = Status()
+        status.parts = count
+        for state in try await states(of: found).values {
+            switch state {
+            case .running: status.running += 1
+            case .waiting(let reason): status.waiting[reason, default: 0] += 1
+            }
+        }
+        return status
+    }
+
+    private func states(
+        of submissions: [(submission: Submission, folder: SubmissionFolder)]
+    ) async throws(EngineError) -> [Int: PartState] {
+        var states: [Int: PartState] = [:]
+        for (submission, folder) in submissions {
+            let found = try await submission.engine.engine.states(of: submission, in: folder)
+            // A part that two submissions contain runs if one of them runs it.
+            states.merge(found) { one, other in one == .running ? one : other }
+        }
+        return states
+    }
+
+    /// Cancels all parts that wait or run.
+    /// - Throws: An error if there is no submission, or if an engine can't be reached.
+    package func cancel() async throws(EngineError) {
+        let found = SubmissionFolder.all(of: path, partCount: try partCount())
+        guard !found.isEmpty else { throw noSubmission }
+        for (submission, folder) in found {
+            try await submission.engine.engine.cancel(submission, in: folder)
+        }
+    }
+
+    /// Waits until no part waits or runs. Each change of the state is passed to `report`, in one line.
+    /// - Throws: The errors of `status`, after the engine couldn't be reached for a minute.
+    package func follow(_ report: (String) -> Void) async throws(EngineError) {
+        var last: Status?
+        var failures = 0
+        while true {
+            do throws(EngineError) {
+                let status = try await status()
+                failures = 0
+                if status != last { report(status.line) }
+                last = status
+                if status.isOver { return }
+            } catch {
+                // A cluster's controller may be restarted.
+                failures += 1
+                if failures > Self.maxFailures { throw error }
+                if failures == 1 { report("\(error); trying again") }
+            }
+            try? await Task.sleep(for: Self.interval)
+        }
+    }
+
+    private static let interval = Duration.seconds(2)
+    private static let maxFailures = 30
+
+    // MARK: Results
+
+    /// The results of all parts.
+    package struct Results: Sendable {
+        package let report: RunReport
+        /// Lines for the user: the jobs that aren't done, with reasons.
+        package let missing: [String]
+        package let status: RunStatus
+
+        /// The number of jobs that are done, in one line.
+        package var summary: String {
+            "\(report.jobs.count - missing.count) of \(report.jobs.count) jobs done"
+        }
+    }
+
+    /// Collects the results of all parts.
+    /// - Throws: An error if the folder contains no plan, or one that was changed.
+    package func results() throws(EngineError) -> Results {
+        let report = try converting { () throws(ShardFolder.Problem) in try shards.outcomes().report }
+        let missing = report.jobs.filter { !$0.isDone }
+        let lines = missing.map { job in
+            let why = job.reason.map { ": " + TextRenderer.printable($0) } ?? ""
+            return
+                "\(job.outcome)  \(TextRenderer.printable(job.id)) of \(TextRenderer.printable(job.file))\(why)"
+        }
+        let onlyExpectations = missing.allSatisfy { $0.rule == Rule.expectationFailed.rawValue }
+        let status: RunStatus =
+            missing.isEmpty ? .succeeded : onlyExpectations ? .expectationFailed : .jobFailed
+        return Results(report: report, missing: lines, status: status)
+    }
+
+    /// Writes the requested reports of results, and returns error messages.
+    package func write(_ results: Results, to destinations: ReportDestinations) -> [String] {
+        destinations.write(
+            results.report,
+            previews: destinations.wantsPreviews
+                ? shards.previews(of: results.report, limit: HTMLRenderer.maxPreviews) : [:])
+    }
+}

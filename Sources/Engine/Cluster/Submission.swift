@@ -1,0 +1,71 @@
+internal import FoundationEssentials
+
+/// A submission of some parts of a batch to an engine, as recorded in the batch's folder.
+package struct Submission: Codable, Sendable {
+    /// Type of the record; always `tandem-submission`.
+    package var kind = Self.kind
+    /// Version of the record's format.
+    package var version = 1
+    /// Index of the submission in its folder, from 1.
+    package var number: Int
+    package var engine: ClusterEngineKind
+    /// Unique name, by which the engine knows the submission. It is recorded before the parts are submitted, so that none
+    /// of them can run unknown.
+    package var name: String
+    /// Name of the machine that submitted the parts.
+    package var host: String
+    /// Indices of the parts, in increasing order.
+    package var parts: [Int]
+    package var resources: ClusterResources
+    package var command: PartCommand
+    /// Time of the submission, in seconds since 1970.
+    package var begun: Double
+
+    private static let kind = "tandem-submission"
+
+    /// Creates a submission with a unique name.
+    init(
+        number: Int, engine: ClusterEngineKind, parts: [Int], resources: ClusterResources,
+        command: PartCommand,
+        host: String
+    ) {
+        self.number = number
+        self.engine = engine
+        self.parts = parts
+        self.resources = resources
+        self.command = command
+        self.host = host
+        name = Self.prefix + String(UInt64.random(in: 0...UInt64.max), radix: 36)
+        begun = Date().timeIntervalSince1970
+    }
+
+    private static let prefix = "tandem-"
+
+    /// Whether the record can be used. It comes from a folder that others may write to.
+    func isValid(partCount: Int) -> Bool {
+        let digits = name.dropFirst(Self.prefix.count).utf8
+        return kind == Self.kind && version == 1 && (1...SubmissionFolder.maxSubmissions).contains(number)
+            && name.hasPrefix(Self.prefix) && (1...20).contains(digits.count)
+            && digits.allSatisfy {
+                ("a"..."z").contains(Character(UnicodeScalar($0)))
+                    || ("0"..."9").contains(Character(UnicodeScalar($0)))
+            }
+            && !parts.isEmpty && parts.allSatisfy { (0..<partCount).contains($0) }
+            && zip(parts, parts.dropFirst()).allSatisfy { $0 < $1 } && host.utf8.count <= 255
+            && (0...1e12).contains(begun) && resources.problem == nil && command.isValid
+    }
+
+    /// The parts as ranges, such as `0-3,7`, in Slurm's notation.
+    package var ranges: String {
+        var ranges: [ClosedRange<Int>] = []
+        for part in parts {
+            if let last = ranges.last, last.upperBound + 1 == part {
+                ranges[ranges.count - 1] = last.lowerBound...part
+            } else {
+                ranges.append(part...part)
+            }
+        }
+        return ranges.map { $0.count == 1 ? "\($0.lowerBound)" : "\($0.lowerBound)-\($0.upperBound)" }
+            .joined(separator: ",")
+    }
+}

@@ -1,0 +1,54 @@
+internal import ArgumentParser
+internal import Engine
+
+struct StatusCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Print the state of a batch that `tandem submit` started.")
+
+    @OptionGroup var batch: BatchArguments
+
+    @Flag(help: "Wait for the end of the batch, and print each change.")
+    var follow = false
+
+    func run() async throws {
+        let batch = try batch.batch()
+        if follow { return try await batch.finish() }
+        Terminal.print(try await batch.status().line + "\n")
+        Terminal.print(try batch.results().summary + "\n")
+    }
+}
+
+struct CancelCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cancel", abstract: "Cancel the parts of a batch that wait or run.",
+        discussion:
+            "Jobs that were done stay done; cancelled ones publish nothing. `tandem resubmit` runs them again."
+    )
+
+    @OptionGroup var batch: BatchArguments
+
+    func run() async throws { try await batch.batch().cancel() }
+}
+
+struct ResubmitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resubmit",
+        abstract: "Run the jobs of a batch that are not done and that no part is still going to run.",
+        discussion:
+            "Parts without such jobs aren't submitted. Engine, resources and program are those of the latest submission."
+    )
+
+    @OptionGroup var batch: BatchArguments
+
+    @Flag(help: "Don't wait for the end of the batch.")
+    var detach = false
+
+    func run() async throws {
+        let batch = try batch.batch()
+        guard let text = try await batch.resubmit() else {
+            return Terminal.report("no job is missing\n")
+        }
+        Terminal.reportLine(text)
+        if !detach { try await batch.finish() }
+    }
+}

@@ -1,0 +1,126 @@
+internal import ArgumentParser
+internal import Diagnostics
+internal import Engine
+internal import JobPlan
+internal import JobRun
+internal import JobSpec
+
+struct SubmitCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "submit", abstract: "Plan job files, and run the plan in parts on a cluster.",
+        discussion: """
+            The plan is written to a folder that all machines of the cluster share. Follow the batch with `tandem status`, end it \
+            with `tandem cancel`, and run what is missing with `tandem resubmit`.
+            """)
+
+    @OptionGroup var spec: SpecArguments
+    @OptionGroup var variables: VariableArguments
+    @OptionGroup var access: AccessArguments
+    @OptionGroup var reporting: ReportArguments
+    @OptionGroup var state: StateArguments
+    @OptionGroup var workers: WorkerArguments
+
+    @Option(help: "Engine that runs the parts: Slurm, or processes on this machine.")
+    var engine: ClusterEngineKind
+
+    @Option(
+        help: ArgumentHelp("New folder for plan and results, which all machines share.", valueName: "dir"),
+        completion: .directory)
+    var out: String
+
+    @Option(help: "Number of parts (default: at least a minute of estimated processor time each).")
+    var shards: Int?
+
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "Submit only this job or job instance, and the jobs that it requires; repeatable.",
+            valueName: "id"), completion: .jobs)
+    var only: [String] = []
+
+    @Option(help: "Slurm: partition of the parts.")
+    var partition: String?
+
+    @Option(help: "Slurm: account of the parts.")
+    var account: String?
+
+    @Option(
+        help:
+            "Slurm: time limit of a part, such as 4:00:00. A part that reaches it is requeued and continues.")
+    var time: String?
+
+    @Option(help: "Slurm: number of processors of a part.")
+    var cpus: Int?
+
+    @Option(help: ArgumentHelp("Slurm: memory of a part, such as 8GB.", valueName: "size"))
+    var memory: String?
+
+    @Option(help: "Maximum number of parts that run at once (default on this machine: 1).")
+    var concurrent: Int?
+
+    @Option(
+        help: "Path of this program on the other machines (default: as on this one).", completion: .file())
+    var program: String?
+
+    @Flag(help: "Don't wait for the end of the batch.")
+    var detach = false
+
+    func validate() throws {
+        if let problem = URLScheme.problem(of: "--out", out) { throw ValidationError(problem) }
+        if let shards, !(1...10_000).contains(shards) {
+            throw ValidationError("--shards must be from 1 to 10000")
+        }
+        if let memory, Language.byteSize.parse(memory) == nil {
+            throw ValidationError("--memory must be a size such as 8GB")
+        }
+        if engine == .local, [partition, account, time, memory].contains(where: { $0 != nil }) || cpus != nil
+        {
+            throw ValidationError(
+                "--partition, --account, --time, --cpus and --memory require --engine slurm")
+        }
+        if let problem = resources.problem { throw ValidationError(problem) }
+    }
+
+    func run() async throws {
+        let paths = spec.files.map { StateFolder(path: $0).absolute }
+        let set = try variables.load(paths, access.granted(for: paths))
+        let maxParts = try await engine.engine.maxParts()
+        let result = try reporting.passing(set) {
+            try DryRun(of: set, reporting.strictness, state: state.location, workers: workers.settings)
+                .plan(only: only)
+        }
+        var all = set.diagnostics
+        all.add(result.planned.diagnostics)
+        try reporting.report(all, of: set)
+        if let status = reporting.strictness.status(of: all),
+            !result.planned.canBeSplit(reporting.strictness, all)
+        {
+            throw ExitCode(status)
+        }
+        let plan = result.planned.plan
+        let count = shards ?? ShardPlanner.count(for: plan, minWork: ClusterBatch.minWork, atMost: maxParts)
+        guard count <= maxParts else {
+            throw ValidationError("--shards must be at most \(maxParts), the limit of the cluster")
+        }
+        _ = try SavedPlan.write(
+            result.planned, of: set, variables: try variables.values(), to: out, shards: count)
+        let batch = ClusterBatch(path: out, beneath: set.access.root)
+        let command = PartCommand(
+            program: try program ?? PartCommand.thisProgram(),
+            root: access.root.map { StateFolder(path: $0).absolute },
+            isUntrusted: access.untrusted, allowsNetwork: access.allowNetwork, workers: workers.settings)
+        Terminal.reportLine(try await batch.submit(nil, to: engine, resources, command))
+        if detach { return Terminal.reportLine("`tandem status \(out)` prints the state") }
+        try await batch.finish()
+    }
+
+    private var resources: ClusterResources {
+        var resources = ClusterResources()
+        (resources.partition, resources.account, resources.timeLimit) = (partition, account, time)
+        (resources.processors, resources.memory) = (cpus, memory.flatMap(Language.byteSize.parse))
+        resources.concurrentParts = concurrent
+        return resources
+    }
+}
+
+extension ClusterEngineKind: ExpressibleByArgument {}

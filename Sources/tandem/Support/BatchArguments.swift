@@ -1,0 +1,31 @@
+internal import ArgumentParser
+internal import Engine
+
+/// Arguments of commands for a batch in a shared folder.
+struct BatchArguments: ParsableArguments {
+    @Argument(
+        help: "Folder that `tandem submit` or `tandem plan --shards N --out DIR` created.",
+        completion: .directory)
+    var folder: String
+
+    @Option(
+        help: ArgumentHelp(
+            "Require the folder and all outputs in its results to be inside this folder, with symbolic links resolved.",
+            valueName: "dir"),
+        completion: .directory)
+    var root: String?
+
+    func batch() throws -> ClusterBatch { ClusterBatch(path: folder, beneath: try SourceAccess.root(root)) }
+}
+
+extension ClusterBatch {
+    /// Displays the state of the parts until all have ended, then prints the jobs that aren't done, and exits if there are
+    /// any.
+    func finish() async throws {
+        try await follow { Terminal.reportLine($0) }
+        let results = try results()
+        for line in results.missing { Terminal.print(line + "\n") }
+        Terminal.report(results.summary + "\n")
+        if results.status != .succeeded { throw ExitCode(results.status) }
+    }
+}
