@@ -8,14 +8,15 @@ slurm_start() {
     local host
     host=$(hostname -s)
     mkdir -p "$slurm_root"/{state,log,munge,spool/n1,spool/n2}
-    chmod 755 "$slurm_root"
+    # Other users, such as munge, enter the folder.
+    chmod 755 "$slurm_root" "$(dirname "$slurm_root")"
     chmod 711 "$slurm_root/munge"
     head -c 1024 /dev/urandom >"$slurm_root/munge/munge.key"
     chmod 600 "$slurm_root/munge/munge.key"
     chown -R munge:munge "$slurm_root/munge"
     setpriv --reuid munge --regid munge --clear-groups munged --force --key-file="$slurm_root/munge/munge.key" \
         --socket="$slurm_root/munge/munge.sock" --pid-file="$slurm_root/munge/munged.pid" \
-        --log-file="$slurm_root/munge/munged.log" --seed-file="$slurm_root/munge/seed"
+        --log-file="$slurm_root/munge/munged.log" --seed-file="$slurm_root/munge/seed" || return 1
     cat >"$slurm_root/slurm.conf" <<END
 ClusterName=test
 SlurmctldHost=$host(127.0.0.1)

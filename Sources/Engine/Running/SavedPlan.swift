@@ -2,6 +2,7 @@ package import Diagnostics
 internal import FoundationEssentials
 package import FileSystem
 internal import Glibc
+internal import LibAV
 package import JobPlan
 package import JobRun
 package import JobStages
@@ -49,7 +50,19 @@ package struct SavedPlan: Sendable {
 
     /// Throws if the environment or the job files differ from those that were planned.
     package func check(_ set: JobFileSet) throws(EngineError) {
-        try Self.refuse(file.environmentProblem ?? file.specProblem(now: set.specs))
+        try Self.refuse(file.environmentProblem ?? programProblem ?? file.specProblem(now: set.specs))
+    }
+
+    /// Difference between this program and the one that wrote the part, as a clause; nil if there is none.
+    private var programProblem: String? {
+        guard let digest = file.programDigest, digest != Self.programDigest else { return nil }
+        return
+            "the program differs from the one that planned, though both are tandem \(ProgramVersion.current)"
+    }
+
+    /// SHA-256 digest of this program; nil if it can't be read.
+    private static var programDigest: String? {
+        SHA256Hasher.digest(ofFile: "/proc/self/exe", in: SourceEnvironment())
     }
 
     /// Throws if the plan that was created now differs from the saved one.
@@ -81,7 +94,7 @@ package struct SavedPlan: Sendable {
             throw EngineError(.environment, problem)
         }
         let plan = shards == nil ? planned.plan : ShardPlanner.withoutWaiting(planned.plan)
-        let file = PlanFile(files: set.paths, specs: set.specs, variables: variables, plan: plan)
+        var file = PlanFile(files: set.paths, specs: set.specs, variables: variables, plan: plan)
         guard let shards else {
             do {
                 try ReportFile.write(Array(file.data()), to: path)
@@ -90,6 +103,7 @@ package struct SavedPlan: Sendable {
                 throw EngineError(.environment, "the plan: \(error)")
             }
         }
+        file.programDigest = programDigest
         do throws(ShardFolder.Problem) {
             try ShardFolder(path: path, beneath: set.access.root).write(
                 file, shards: ShardPlanner.split(plan, into: shards))

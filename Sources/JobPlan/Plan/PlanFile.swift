@@ -30,6 +30,9 @@ package struct PlanFile: Codable, Sendable {
     package var version = 1
     /// Version of the program that wrote the file.
     package var program = ProgramVersion.current
+    /// SHA-256 digest of the program that wrote a part, in hexadecimal: machines may have different builds of a version.
+    /// Nil for a whole plan.
+    package var programDigest: String?
     /// Versions of the loaded FFmpeg libraries.
     package var libraries: [MetadataEntry] = LibraryVersions.all
     /// Paths of the job files that the plan was created from.

@@ -1,0 +1,102 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Batches in parts that processes on this machine run; `scripts/test-cluster` runs them on Slurm.
+@Suite struct SubmitTests {
+    private func tandem(_ arguments: [String], in scratch: borrowing Scratch) throws -> ProgramResult {
+        try program(TestPaths.tandem, arguments, directory: scratch.path)
+    }
+
+    private func batch(seconds: Int = 1) throws -> Scratch {
+        let scratch = try Scratch()
+        try scratch.write(
+            """
+            version: 1
+            assets: { tone: { pattern: black, size: 64x64, frame_rate: 25, duration: \(seconds)s } }
+            jobs:
+              one: { asset: tone, tracks: [ { video: first, encode: { codec: ffv1 } } ], destination: out/1.mkv }
+              two: { asset: tone, tracks: [ { video: first, encode: { codec: ffv1 } } ], destination: out/2.mkv }
+              three: { asset: tone, tracks: [ { video: first, encode: { codec: ffv1 } } ], destination: out/3.mkv }
+            """, to: "jobs.yaml")
+        return scratch
+    }
+
+    @Test func missingJobsAreSubmittedAgain() throws {
+        let scratch = try batch()
+        let submitted = try tandem(
+            [
+                "submit", "jobs.yaml", "--engine", "local", "--out", "batch", "--shards", "3", "--concurrent",
+                "2",
+            ],
+            in: scratch)
+        #expect(submitted.status == 0, "\(submitted.errors)")
+        #expect(submitted.errors.hasPrefix("submission 1: 3 parts on this machine\n"), "\(submitted.errors)")
+        #expect(submitted.errors.hasSuffix("3 parts: 3 ended, 0 running, 0 waiting\n3 of 3 jobs done\n"))
+        #expect(FileManager.default.fileExists(atPath: scratch.file("batch/report.html")))
+        let status = try tandem(["status", "batch"], in: scratch)
+        #expect(status.text == "3 parts: 3 ended, 0 running, 0 waiting\n3 of 3 jobs done\n")
+        #expect(try tandem(["resubmit", "batch"], in: scratch).errors == "no job is missing\n")
+        try FileManager.default.removeItem(atPath: scratch.file("out/2.mkv"))
+        let again = try tandem(["resubmit", "batch"], in: scratch)
+        #expect(again.status == 0, "\(again.errors)")
+        #expect(again.errors.hasPrefix("submission 2: 1 part on this machine\n"), "\(again.errors)")
+        #expect(again.errors.hasSuffix("3 of 3 jobs done\n"), "\(again.errors)")
+    }
+
+    /// A cancelled batch publishes nothing more, and its processes end.
+    @Test func cancelledPartsEnd() async throws {
+        let scratch = try batch(seconds: 20_000)
+        let submitted = try tandem(
+            ["submit", "jobs.yaml", "--engine", "local", "--out", "batch", "--detach", "--shards", "3"],
+            in: scratch)
+        #expect(submitted.status == 0, "\(submitted.errors)")
+        var status = ""
+        repeat {
+            status = try tandem(["status", "batch"], in: scratch).text
+        } while !status.contains(" 1 running")
+        #expect(status == "3 parts: 0 ended, 1 running, 2 waiting\n0 of 3 jobs done\n")
+        #expect(try tandem(["resubmit", "batch", "--detach"], in: scratch).errors == "no job is missing\n")
+        #expect(try tandem(["cancel", "batch"], in: scratch).status == 0)
+        let followed = try tandem(["status", "--follow", "batch"], in: scratch)
+        #expect(followed.status == 1 && followed.errors.hasSuffix("0 of 3 jobs done\n"), "\(followed.errors)")
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("out/1.mkv")))
+    }
+
+    @Test(arguments: [
+        (["submit", "jobs.yaml", "--engine", "local", "--out", "s3://x/y"], "--out"),
+        (
+            ["submit", "jobs.yaml", "--engine", "local", "--out", "b", "--partition", "x"],
+            "require --engine slurm"
+        ),
+        (
+            ["submit", "jobs.yaml", "--engine", "slurm", "--out", "b", "--time", "soon"],
+            "--time must be a time limit"
+        ),
+        (["submit", "jobs.yaml", "--engine", "lsf", "--out", "b"], "lsf"),
+        (["submit", "--engine", "local", "--out", "b"], "no job file given"),
+    ])
+    func wrongUsage(_ arguments: [String], _ message: String) throws {
+        let scratch = try batch()
+        let result = try tandem(arguments, in: scratch)
+        #expect(result.status == 64 && result.errors.contains(message), "\(result.errors)")
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("b")))
+    }
+
+    @Test func foldersWithoutBatchAreErrors() throws {
+        let scratch = try batch()
+        for command in ["status", "cancel", "resubmit"] {
+            let result = try tandem([command, "nothing"], in: scratch)
+            #expect(
+                result.status == 3 && result.errors.contains("is not a plan in parts"), "\(result.errors)")
+        }
+        #expect(
+            try tandem(["plan", "--shards", "1", "--out", "parts", "jobs.yaml"], in: scratch).status == 0)
+        let result = try tandem(["status", "parts"], in: scratch)
+        #expect(result.status == 3 && result.errors.contains("has no submission"), "\(result.errors)")
+        // Job files with errors create no folder.
+        try scratch.write("version: 1\njobs: { a: { asset: ./none.wav } }", to: "wrong.yaml")
+        let wrong = try tandem(["submit", "wrong.yaml", "--engine", "local", "--out", "b"], in: scratch)
+        #expect(wrong.status == 3 && !FileManager.default.fileExists(atPath: scratch.file("b")))
+    }
+}
