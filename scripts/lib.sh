@@ -22,7 +22,7 @@ build_packages=(
     binutils g++ libc6-dev libcurl4-openssl-dev libedit-dev libncurses-dev libsqlite3-dev libxml2-dev tzdata
     zlib1g-dev
 )
-test_packages=(ffmpeg mediainfo gdb openssl chromium libxml2-utils procps strace sqlite3 mount e2fsprogs exfat-fuse exfatprogs flac python3 python3-pil python3-numpy python3-jsonschema python3-yaml)
+test_packages=(slurm-wlm munge ffmpeg mediainfo gdb openssl chromium libxml2-utils procps strace sqlite3 mount e2fsprogs exfat-fuse exfatprogs flac python3 python3-pil python3-numpy python3-jsonschema python3-yaml)
 
 # The name of the wheel on PyPI, and of its folder of libraries. The name `tandem` belongs to another project there.
 wheel_name=tandem-media

@@ -118,7 +118,7 @@ def terminated():
     log = open(f"{batch.batch}/submissions/1/logs/{part}.txt").read()
     everything = [outcome for n in range(6) for outcome in batch.outcomes(f"j{n}")]
     assert everything.count("succeeded") == 6, (everything, log)
-    assert "cancelled" in everything or "notRun" in everything, everything
+    assert "cancelled" in everything or "not-run" in everything, everything
     batch.complete()
 
 
@@ -157,7 +157,7 @@ def lost():
     run(TANDEM, "collect", batch.batch, status=1)
     batch.complete()
     again = [outcome for n in range(4) for outcome in batch.outcomes(f"j{n}")]
-    assert again.count("upToDate") >= 2 and again.count("succeeded") == 3, again
+    assert again.count("up-to-date") >= 2 and again.count("succeeded") == 3, again
 
 
 def twice():

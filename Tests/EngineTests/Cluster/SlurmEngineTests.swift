@@ -6,8 +6,7 @@ import Testing
 
 /// The texts that are passed to Slurm's commands and that they print. `scripts/test-cluster` runs a real cluster.
 @Suite struct SlurmEngineTests {
-    private func order(_ parts: [Int], _ resources: ClusterResources = ClusterResources()) -> Submission
-    {
+    private func order(_ parts: [Int], _ resources: ClusterResources = ClusterResources()) -> Submission {
         Submission(
             number: 1, engine: .slurm, parts: parts, resources: resources,
             command: PartCommand(
