@@ -76,7 +76,17 @@ package enum SafeText {
                     && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar)
                         || "_-./".unicodeScalars.contains(scalar))
             }
-        return isPlain ? text : "'" + text.replacing("'", with: "'\\''") + "'"
+        return isPlain ? text : singleQuoted(text)
+    }
+
+    /// Returns the text in single quotes, which a POSIX shell reads as one word with the same bytes. Quotes are searched
+    /// among the bytes: one with a combining mark is another character than a quote.
+    package static func singleQuoted(_ text: String) -> String {
+        var bytes = Array("'".utf8)
+        for byte in text.utf8 {
+            if byte == UInt8(ascii: "'") { bytes += #"'\''"#.utf8 } else { bytes.append(byte) }
+        }
+        return String(decoding: bytes, as: UTF8.self) + "'"
     }
 
     /// Returns the text as an HTML `<code>` element for Markdown, with U+FFFD in place of every hidden scalar and at most

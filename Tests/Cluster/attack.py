@@ -39,6 +39,8 @@ class Batch:
     """A batch of video jobs in a folder of its own, each of some seconds of work."""
 
     def __init__(self, name, jobs=6, shards=3, seconds=5, size="1280x720", folder=None):
+        if SHORT:
+            seconds /= 2
         self.folder = folder or f"{FOLDER}/{name}"
         os.makedirs(self.folder, exist_ok=True)
         self.batch = f"{self.folder}/batch"
@@ -104,8 +106,23 @@ def undisturbed():
     batch.end()
     assert len(batch.results()) == 2 and all(batch.outcomes(f"j{n}") == ["succeeded"] for n in range(4))
     wait("the reports of the collector", lambda: os.path.exists(f"{batch.batch}/report.html"))
-    assert "no job is missing" in run(TANDEM, "resubmit", batch.batch).stderr
+    assert "nothing to submit" in run(TANDEM, "resubmit", batch.batch).stderr
     batch.complete()
+
+
+def refused():
+    """A submission that Slurm refuses leaves no folder behind, so that the command can be repeated."""
+    folder = f"{FOLDER}/refused"
+    os.makedirs(folder)
+    with open(f"{folder}/jobs.yaml", "w") as file:
+        file.write(
+            "version: 1\njobs: { a: { asset: { pattern: black, size: 64x64, frame_rate: 25, duration: 1s }, "
+            "tracks: [ { video: first, encode: { codec: ffv1 } } ], destination: a.mkv } }\n")
+    words = [TANDEM, "submit", f"{folder}/jobs.yaml", "--engine", "slurm", "--out", f"{folder}/batch"]
+    error = run(*words, "--partition", "nowhere", status=4).stderr
+    assert "error: `sbatch` failed: " in error and "artition" in error, error
+    assert os.listdir(folder) == ["jobs.yaml"], os.listdir(folder)
+    run(*words)
 
 
 def terminated():
@@ -271,7 +288,7 @@ def thousand():
     assert max(counts) == 1 and counts.count(0) <= 8, counts
 
 
-attacks = [undisturbed, terminated, killed, cancelled, lost]
+attacks = [undisturbed, refused, terminated, killed, cancelled, lost]
 if not SHORT:
     attacks += [twice, controller, early, node, disk, replaced, thousand]
 chosen = [name for name in sys.argv[3:] if name != "short"]

@@ -36,7 +36,7 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: scratch.file("batch/report.html")))
         let status = try tandem(["status", "batch"], in: scratch)
         #expect(status.text == "3 parts: 3 ended, 0 running, 0 waiting\n3 of 3 jobs done\n")
-        #expect(try tandem(["resubmit", "batch"], in: scratch).errors == "no job is missing\n")
+        #expect(try tandem(["resubmit", "batch"], in: scratch).errors.hasPrefix("nothing to submit: "))
         try FileManager.default.removeItem(atPath: scratch.file("out/2.mkv"))
         let again = try tandem(["resubmit", "batch"], in: scratch)
         #expect(again.status == 0, "\(again.errors)")
@@ -56,7 +56,9 @@ import Testing
             status = try tandem(["status", "batch"], in: scratch).text
         } while !status.contains(" 1 running")
         #expect(status == "3 parts: 0 ended, 1 running, 2 waiting\n0 of 3 jobs done\n")
-        #expect(try tandem(["resubmit", "batch", "--detach"], in: scratch).errors == "no job is missing\n")
+        #expect(
+            try tandem(["resubmit", "batch", "--detach"], in: scratch).errors.hasPrefix("nothing to submit: ")
+        )
         #expect(try tandem(["cancel", "batch"], in: scratch).status == 0)
         let followed = try tandem(["status", "--follow", "batch"], in: scratch)
         #expect(followed.status == 1 && followed.errors.hasSuffix("0 of 3 jobs done\n"), "\(followed.errors)")
@@ -75,12 +77,46 @@ import Testing
         ),
         (["submit", "jobs.yaml", "--engine", "lsf", "--out", "b"], "lsf"),
         (["submit", "--engine", "local", "--out", "b"], "no job file given"),
+        (
+            ["submit", "jobs.yaml", "--engine", "local", "--out", ""],
+            "--out must be the path of a new folder"
+        ),
+        (
+            ["submit", "jobs.yaml", "--engine", "local", "--out", "b", "--program", "tandem"],
+            "--program must be an absolute path"
+        ),
     ])
     func wrongUsage(_ arguments: [String], _ message: String) throws {
         let scratch = try batch()
         let result = try tandem(arguments, in: scratch)
         #expect(result.status == 64 && result.errors.contains(message), "\(result.errors)")
         #expect(!FileManager.default.fileExists(atPath: scratch.file("b")))
+    }
+
+    /// A folder outside the root is refused before anything is written.
+    @Test func foldersOutsideTheRootAreErrors() throws {
+        let scratch = try batch()
+        let result = try tandem(
+            ["submit", "jobs.yaml", "--root", ".", "--engine", "local", "--out", "../outside"], in: scratch)
+        #expect(
+            result.status == 4 && result.errors.contains("is outside the root folder"), "\(result.errors)")
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("../outside")))
+    }
+
+    /// A job that can't be planned stays missing: `resubmit` fails although there is nothing to submit.
+    @Test func jobsThatCannotBePlannedStayMissing() throws {
+        let scratch = try batch()
+        let text = try String(contentsOfFile: scratch.file("jobs.yaml"), encoding: .utf8)
+        try scratch.write(
+            text
+                + "\n  four: { asset: ./none.wav, tracks: [ { audio: first, copy: true } ], destination: out/4.wav }\n",
+            to: "jobs.yaml")
+        let submitted = try tandem(
+            ["submit", "jobs.yaml", "--engine", "local", "--out", "batch"], in: scratch)
+        #expect(
+            submitted.status == 1 && submitted.errors.hasSuffix("3 of 4 jobs done\n"), "\(submitted.errors)")
+        let again = try tandem(["resubmit", "batch"], in: scratch)
+        #expect(again.status == 1 && again.errors.hasPrefix("nothing to submit: "), "\(again.errors)")
     }
 
     @Test func foldersWithoutBatchAreErrors() throws {

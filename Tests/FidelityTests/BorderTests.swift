@@ -86,6 +86,18 @@ import Testing
         #expect(try size(of: scratch.file("o.mkv")) == "160x120")
     }
 
+    /// Each frame of a track with a variable frame rate is examined.
+    @Test func framesOfVariableRateCount() async throws {
+        let scratch = try Scratch()
+        // 20 frames with borders, one in a second, and one without borders for 40 ms.
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=s=160x120:r=25:d=21", "-vf",
+            "drawbox=y=0:w=160:h=20:c=black:t=fill:enable='not(eq(n,512))',select='not(mod(n,25))+eq(n,512)'",
+            "-fps_mode", "vfr", "-c:v", "ffv1", scratch.file("s.mkv"))
+        _ = try success(try await run(job("codec: ffv1, crop: auto"), in: scratch.path))
+        #expect(try size(of: scratch.file("o.mkv")) == "160x120")
+    }
+
     /// Frames of another size are scaled to that of the track before they are cropped: 60 of 480 pixels are 40 of 320.
     @Test func framesOfAnotherSizeAreScaled() async throws {
         let scratch = try Scratch()

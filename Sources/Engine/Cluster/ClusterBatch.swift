@@ -32,14 +32,27 @@ package struct ClusterBatch: Sendable {
         try converting { () throws(ShardFolder.Problem) in try shards.partCount() }
     }
 
+    private func submissions(
+        _ partCount: Int
+    ) throws(EngineError) -> [(submission: Submission, folder: SubmissionFolder)] {
+        try SubmissionFolder.all(of: path, beneath: root, partCount: partCount)
+    }
+
     // MARK: Submitting
+
+    /// Throws if the folder of a new batch is outside the root.
+    package func requireInsideRoot() throws(EngineError) {
+        guard root.contains(path) else {
+            throw EngineError(.environment, "the folder of --out, \(path), is outside the root folder")
+        }
+    }
 
     /// Minimum work of a part in seconds of processor time. Less work takes no longer than its start on a cluster.
     package static let minWork = 60.0
 
     /// Submits parts to an engine; nil for all. Returns a description of the submission for the user.
     /// - Throws: An environment error if the folder can't be written or the engine refuses the parts.
-    package func submit(
+    private func submit(
         _ parts: [Int]?, to engine: ClusterEngineKind, _ resources: ClusterResources, _ command: PartCommand
     ) async throws(EngineError) -> String {
         if let problem = resources.problem { throw EngineError(.usage, problem) }
@@ -53,20 +66,35 @@ package struct ClusterBatch: Sendable {
         return "submission \(submission.number): \(text)"
     }
 
+    /// Submits all parts of a new batch, like `submit`. If the engine refuses them, the batch is removed.
+    /// - Throws: The errors of `submit`.
+    package func submitNew(
+        to engine: ClusterEngineKind, _ resources: ClusterResources, _ command: PartCommand
+    ) async throws(EngineError) -> String {
+        do {
+            return try await submit(nil, to: engine, resources, command)
+        } catch {
+            SubmissionFolder.removeAll(of: path)
+            shards.removePlan()
+            throw error
+        }
+    }
+
     /// Submits the parts with jobs that aren't done and that no submission is still going to run, to the engine and with
-    /// the resources and the command of the latest submission. Returns a description for the user; nil if nothing is
-    /// missing.
+    /// the command of the latest submission, and with its resources where `resources` states none. Returns a description
+    /// for the user; nil if there is no such part.
     /// - Throws: An error if there is no submission, and those of `submit`.
-    package func resubmit() async throws(EngineError) -> String? {
-        let found = SubmissionFolder.all(of: path, partCount: try partCount())
+    package func resubmit(_ resources: ClusterResources) async throws(EngineError) -> String? {
+        let found = try submissions(partCount())
         guard let latest = found.last?.submission else { throw noSubmission }
-        let coming = try await states(of: found)
+        let pending = try await states(of: found)
         let outcomes = try converting { () throws(ShardFolder.Problem) in try shards.outcomes() }
         let missing = outcomes.parts.indices.filter { index in
-            coming[index] == nil && outcomes.parts[index].jobs.contains { !$0.isDone }
+            pending[index] == nil && outcomes.parts[index].jobs.contains { !$0.isDone }
         }
         guard !missing.isEmpty else { return nil }
-        return try await submit(missing, to: latest.engine, latest.resources, latest.command)
+        return try await submit(
+            missing, to: latest.engine, resources.replacingMissing(by: latest.resources), latest.command)
     }
 
     private var noSubmission: EngineError {
@@ -100,7 +128,7 @@ package struct ClusterBatch: Sendable {
     /// - Throws: An error if there is no submission, or if an engine can't be reached.
     package func status() async throws(EngineError) -> Status {
         let count = try partCount()
-        let found = SubmissionFolder.all(of: path, partCount: count)
+        let found = try submissions(count)
         guard !found.isEmpty else { throw noSubmission }
         var status = Status()
         status.parts = count
@@ -118,7 +146,9 @@ package struct ClusterBatch: Sendable {
     ) async throws(EngineError) -> [Int: PartState] {
         var states: [Int: PartState] = [:]
         for (submission, folder) in submissions {
+            let parts = Set(submission.parts)
             let found = try await submission.engine.engine.states(of: submission, in: folder)
+                .filter { parts.contains($0.key) }
             // A part that two submissions contain runs if one of them runs it.
             states.merge(found) { one, other in one == .running ? one : other }
         }
@@ -128,11 +158,17 @@ package struct ClusterBatch: Sendable {
     /// Cancels all parts that wait or run.
     /// - Throws: An error if there is no submission, or if an engine can't be reached.
     package func cancel() async throws(EngineError) {
-        let found = SubmissionFolder.all(of: path, partCount: try partCount())
+        let found = try submissions(partCount())
         guard !found.isEmpty else { throw noSubmission }
+        var problem: EngineError?
         for (submission, folder) in found {
-            try await submission.engine.engine.cancel(submission, in: folder)
+            do throws(EngineError) {
+                try await submission.engine.engine.cancel(submission, in: folder)
+            } catch {
+                problem = problem ?? error
+            }
         }
+        if let problem { throw problem }
     }
 
     /// Waits until no part waits or runs. Each change of the state is passed to `report`, in one line.
@@ -150,7 +186,7 @@ package struct ClusterBatch: Sendable {
             } catch {
                 // A cluster's controller may be restarted.
                 failures += 1
-                if failures > Self.maxFailures { throw error }
+                if error.status != .environment || failures > Self.maxFailures { throw error }
                 if failures == 1 { report("\(error); trying again") }
             }
             try? await Task.sleep(for: Self.interval)

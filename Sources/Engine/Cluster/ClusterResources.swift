@@ -16,6 +16,18 @@ package struct ClusterResources: Codable, Hashable, Sendable {
     /// Creates resources, all of which are the cluster's defaults.
     package init() {}
 
+    /// Returns the resources with those of `other` in place of missing ones.
+    func replacingMissing(by other: ClusterResources) -> ClusterResources {
+        var result = self
+        result.partition = partition ?? other.partition
+        result.account = account ?? other.account
+        result.timeLimit = timeLimit ?? other.timeLimit
+        result.processors = processors ?? other.processors
+        result.memory = memory ?? other.memory
+        result.concurrentParts = concurrentParts ?? other.concurrentParts
+        return result
+    }
+
     /// The first invalid value, as an error message; nil if all are valid. Values also come from the shared folder.
     package var problem: String? {
         let isName = { (text: String) in

@@ -8,7 +8,9 @@ struct LocalEngine: ClusterEngine {
 
     func start(_ submission: Submission, in folder: SubmissionFolder) async throws(EngineError) -> String {
         let run = ShellScript.line(submission.command.run(folder.batch))
-        let (logs, ended) = (ShellScript.quoted(folder.logs), ShellScript.quoted(folder.file(Self.ended)))
+        let (logs, ended) = (
+            SafeText.singleQuoted(folder.logs), SafeText.singleQuoted(folder.file(Self.ended))
+        )
         try folder.write(
             """
             #!/bin/sh
@@ -23,8 +25,10 @@ struct LocalEngine: ClusterEngine {
             """
             #!/bin/sh
             # Runs the parts of a submission.
-            xargs -n 1 -P \(concurrent) sh \(ShellScript.quoted(folder.file(Self.part))) < \(ShellScript.quoted(folder.file(Self.list)))
-            exec \(ShellScript.line(submission.command.collect(folder.batch))) > \(ShellScript.quoted(folder.file("collect.txt"))) 2>&1
+            # `xargs` stops if a command is killed, so that each command has a shell of its own.
+            xargs -n 1 -P \(concurrent) sh -c 'sh "$0" "$1" || :' \(SafeText.singleQuoted(folder.file(Self.part))) \
+                < \(SafeText.singleQuoted(folder.file(Self.list)))
+            exec \(ShellScript.line(submission.command.collect(folder.batch))) > \(SafeText.singleQuoted(folder.file("collect.txt"))) 2>&1
 
             """, to: Self.driver)
         _ = try await ToolProcess.run([
@@ -40,17 +44,17 @@ struct LocalEngine: ClusterEngine {
     func states(of submission: Submission, in folder: SubmissionFolder) throws(EngineError) -> [Int:
         PartState]
     {
-        guard try process(of: submission, in: folder) != nil else { return [:] }
-        let text = (try? String(contentsOfFile: folder.file(Self.ended), encoding: .utf8)) ?? ""
         let ended = Set(
-            text.split(separator: "\n").compactMap { $0.split(separator: " ").first.flatMap { Int($0) } })
+            folder.text(of: Self.ended).split(separator: "\n").compactMap {
+                $0.split(separator: " ").first.flatMap { Int($0) }
+            })
+        let open = submission.parts.filter { !ended.contains($0) }
+        guard !open.isEmpty, try process(of: submission, in: folder) != nil else { return [:] }
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.logs)) ?? []
         let started = Set(names.compactMap { $0.hasSuffix(".txt") ? Int($0.dropLast(4)) : nil })
-        var states: [Int: PartState] = [:]
-        for part in submission.parts where !ended.contains(part) {
-            states[part] = started.contains(part) ? .running : .waiting(reason: "")
-        }
-        return states
+        return Dictionary(
+            open.map { ($0, started.contains($0) ? .running : .waiting(reason: "")) },
+            uniquingKeysWith: { first, _ in first })
     }
 
     func cancel(_ submission: Submission, in folder: SubmissionFolder) throws(EngineError) {
@@ -69,12 +73,16 @@ struct LocalEngine: ClusterEngine {
             throw EngineError(
                 .environment, "submission \(submission.number) runs on \(submission.host), this is \(host)")
         }
-        let text = (try? String(contentsOfFile: folder.file(Self.process), encoding: .utf8)) ?? ""
-        guard let id = pid_t(text.filter { !$0.isNewline }), id > 1 else { return nil }
+        guard let id = pid_t(folder.text(of: Self.process).filter { !$0.isNewline }), id > 1 else {
+            return nil
+        }
         // The id may belong to another process by now. While a process executes another program, and as a zombie, it has
         // no command line.
         for _ in 0..<20 {
-            guard let line = try? Data(contentsOf: URL(filePath: "/proc/\(id)/cmdline")) else { return nil }
+            guard let line = try? Data(contentsOf: URL(filePath: "/proc/\(id)/cmdline")) else {
+                // No other process gets the id of a group that has members.
+                return kill(-id, 0) == 0 ? id : nil
+            }
             let words = line.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
             if !words.isEmpty {
                 let isCollector = words.contains(submission.command.program) && words.contains(folder.batch)

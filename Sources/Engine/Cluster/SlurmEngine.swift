@@ -22,15 +22,16 @@ struct SlurmEngine: ClusterEngine {
         try folder.write(
             "#!/bin/sh\nexec \(ShellScript.line(submission.command.collect(folder.batch)))\n",
             to: "collect.sh")
-        let array = Self.id(
-            in: try await ToolProcess.run(["sbatch"] + Self.arrayOptions(submission, in: folder)))
-        guard let array else { throw EngineError(.environment, "`sbatch` printed no job id") }
-        do {
+        do throws(EngineError) {
+            let array = Self.id(
+                in: try await ToolProcess.run(["sbatch"] + Self.arrayOptions(submission, in: folder)))
+            guard let array else { throw EngineError(.environment, "`sbatch` printed no job id") }
             let printed = try await ToolProcess.run(
                 ["sbatch"] + Self.collectorOptions(submission, after: array, in: folder))
             let collector = Self.id(in: printed).map { ", collected by job \($0)" } ?? ""
             return "Slurm job array \(array) with \(counted(submission.parts.count, "part"))\(collector)"
         } catch {
+            // A job may have been accepted although the answer was lost.
             try? await cancel(submission, in: folder)
             throw error
         }
@@ -41,7 +42,7 @@ struct SlurmEngine: ClusterEngine {
     {
         Self.states(
             in: try await ToolProcess.run([
-                "squeue", "--noheader", "--array", "--name=\(submission.name)", "--format=%K %T %r",
+                "squeue", "--noheader", "--array", "--me", "--name=\(submission.name)", "--format=%K %T %r",
             ]))
     }
 
@@ -100,9 +101,11 @@ struct SlurmEngine: ClusterEngine {
     private static func common(_ submission: Submission, name: String, log: String, file: String) -> [String]
     {
         // In paths, Slurm replaces patterns that begin with a percent sign.
-        let folder = log.split(separator: "%", omittingEmptySubsequences: false).joined(separator: "%%")
+        var pattern = Array("--output=".utf8)
+        for byte in log.utf8 { pattern += byte == UInt8(ascii: "%") ? [byte, byte] : [byte] }
         var options = [
-            "--parsable", "--job-name=\(name)", "--output=\(folder)/\(file)", "--open-mode=append",
+            "--parsable", "--job-name=\(name)", String(decoding: pattern, as: UTF8.self) + "/\(file)",
+            "--open-mode=append",
         ]
         if let partition = submission.resources.partition { options.append("--partition=\(partition)") }
         if let account = submission.resources.account { options.append("--account=\(account)") }

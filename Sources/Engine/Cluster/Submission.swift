@@ -9,8 +9,8 @@ package struct Submission: Codable, Sendable {
     /// Index of the submission in its folder, from 1.
     package var number: Int
     package var engine: ClusterEngineKind
-    /// Unique name, by which the engine knows the submission. It is recorded before the parts are submitted, so that none
-    /// of them can run unknown.
+    /// Unique name, by which the engine knows the submission. It is recorded before the parts are submitted, so that each
+    /// part that runs belongs to a recorded submission.
     package var name: String
     /// Name of the machine that submitted the parts.
     package var host: String

@@ -1,6 +1,8 @@
 internal import Diagnostics
 internal import FileSystem
 internal import FoundationEssentials
+internal import Glibc
+internal import JobPlan
 internal import JobRun
 internal import JobSpec
 
@@ -29,17 +31,44 @@ package struct SubmissionFolder: Sendable {
 
     // MARK: Reading
 
-    /// Returns the submissions of a batch, in their order. Records that aren't complete are ignored.
-    static func all(of batch: String, partCount: Int) -> [(submission: Submission, folder: SubmissionFolder)]
-    {
-        numbers(of: batch).compactMap { number in
+    /// Returns the submissions of a batch, in their order. Folders without a record, which a submission is just creating,
+    /// are ignored.
+    /// - Throws: An environment error for a record that can't be read or used, or that belongs to another user: it names the
+    ///   program that a resubmission starts.
+    static func all(
+        of batch: String, beneath root: PathRoot, partCount: Int
+    ) throws(EngineError) -> [(submission: Submission, folder: SubmissionFolder)] {
+        var found: [(submission: Submission, folder: SubmissionFolder)] = []
+        for number in numbers(of: batch) {
             let folder = SubmissionFolder(batch: batch, number: number)
-            guard let bytes = try? SystemSpecFiles().read(folder.file(record), limit: 16 << 20),
+            let path = folder.file(record)
+            var status = stat()
+            guard lstat(path, &status) == 0 else {
+                if errno == ENOENT { continue }
+                throw EngineError(.environment, "\(path) can't be read: \(String(cString: strerror(errno)))")
+            }
+            guard status.st_uid == geteuid() else {
+                throw EngineError(
+                    .environment, "\(path) belongs to another user, who alone can use the submission")
+            }
+            guard let real = RealPath.of(path), root.contains(real),
+                let bytes = try? SystemSpecFiles().read(real, limit: 16 << 20),
                 let submission = try? JSONFormat.value(Submission.self, of: Data(bytes)),
                 submission.isValid(partCount: partCount), submission.number == number
-            else { return nil }
-            return (submission, folder)
+            else {
+                throw EngineError(
+                    .environment,
+                    "\(path) is not a submission of this batch that tandem \(ProgramVersion.current) wrote")
+            }
+            found.append((submission, folder))
         }
+        return found
+    }
+
+    /// Returns the text of a file in this folder; empty if it isn't a regular file of at most 16 MiB.
+    func text(of name: String) -> String {
+        (try? SystemSpecFiles().read(file(name), limit: 16 << 20)).map { String(decoding: $0, as: UTF8.self) }
+            ?? ""
     }
 
     private static func numbers(of batch: String) -> [Int] {
@@ -51,11 +80,17 @@ package struct SubmissionFolder: Sendable {
 
     // MARK: Writing
 
+    /// Removes all submissions of a batch, none of which has started a part.
+    static func removeAll(of batch: String) { try? FileManager.default.removeItem(atPath: parent(of: batch)) }
+
     /// Creates the next folder of a batch, and records the submission that `body` returns for its number.
     /// - Throws: An environment error if the folder can't be written.
     static func create(
         of batch: String, _ body: (_ number: Int) -> Submission
     ) throws(EngineError) -> (submission: Submission, folder: SubmissionFolder) {
+        guard body(1).isValid(partCount: .max) else {
+            throw EngineError(.usage, "--program must be an absolute path")
+        }
         do {
             try FileManager.default.createDirectory(
                 atPath: parent(of: batch), withIntermediateDirectories: true)

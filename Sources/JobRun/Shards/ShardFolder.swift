@@ -30,6 +30,9 @@ package struct ShardFolder: Sendable {
         init(_ description: String) { self.description = description }
     }
 
+    /// Maximum number of parts of a plan.
+    package static let maxParts = 10_000
+
     private func name(ofShard index: Int) -> String { "\(path)/shard-\(index).json" }
     private var manifest: String { path + "/plan.json" }
 
@@ -40,11 +43,8 @@ package struct ShardFolder: Sendable {
         /// SHA-256 digests in hexadecimal, by part.
         var parts: [String]
 
-        /// Maximum number of parts of a plan.
-        static let maxParts = 10_000
-
         var isValid: Bool {
-            kind == "tandem-parts" && version == 1 && (1...Self.maxParts).contains(parts.count)
+            kind == "tandem-parts" && version == 1 && (1...ShardFolder.maxParts).contains(parts.count)
         }
     }
     private var results: String { path + "/results" }
@@ -76,6 +76,17 @@ package struct ShardFolder: Sendable {
         } catch {
             throw Problem("\(path) can't be written: \(error)")
         }
+    }
+
+    /// Removes the plan, whose parts were not started, so that the folder can be used for another one.
+    package func removePlan() {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
+        for name in names where name == "plan.json" || name.hasPrefix("shard-") && name.hasSuffix(".json") {
+            unlink(path + "/" + name)
+        }
+        // Only empty folders are removed.
+        rmdir(results)
+        rmdir(path)
     }
 
     /// Returns the skipped jobs that some jobs need.

@@ -61,7 +61,7 @@ extension Language {
                 default: "inside"),
             KeyInfo(
                 "crop", .oneOf([.word(["clean_aperture", "auto"]), .mapping(crop)]),
-                "The part of the coded frame to keep. `auto` is the active area within the black borders, found in frames of the whole file (all of them up to 30 s, otherwise 64); the plan states the rectangle. It requires a media file that exists when the job is planned."
+                "The part of the coded frame to keep. `auto` is the active area within the black borders, found in frames of the whole file (all of them up to 30 s, otherwise those near 64 times); the plan states the rectangle. It requires a media file that exists when the job is planned."
             ),
             KeyInfo(
                 "orientation",

@@ -2,15 +2,13 @@ internal import LibAV
 
 /// The search for the active area of a video track: the part of its frames within black borders.
 ///
-/// Of a track of at most 30 s, the frame at each time of its nominal frame rate is examined. Of a longer one, keyframes near 64 evenly distributed times are
+/// Of a track of at most 30 s, each frame is examined. Of a longer one, keyframes near 64 evenly distributed times are
 /// examined; if the track has less than 32 keyframes there, the frames at these times, for which the whole track may be
 /// decoded.
 package struct ActiveAreaScan: Sendable {
     private static let sampleCount = 64
     private static let minKeyframes = 32
     private static let wholeSeconds = 30.0
-    /// Assumed frame rate of tracks that state none.
-    private static let defaultFrameRate = Rational(25, 1)
 
     private let asset: Asset
     private let track: AssetTrack
@@ -28,9 +26,7 @@ package struct ActiveAreaScan: Sendable {
         /// Number of frames.
         var count = 0
 
-        mutating func add(_ still: StillImage) throws {
-            if still.isRepeated { return }
-            let frame = try still.image.reference()
+        mutating func add(_ frame: consuming Frame) throws {
             if detector == nil {
                 size = PixelSize(width: frame.width, height: frame.height)
                 detector = try BorderDetector.open(like: frame)
@@ -45,34 +41,41 @@ package struct ActiveAreaScan: Sendable {
     /// - Throws: `MediaError` if the source can't be read.
     package func area() throws -> PixelRectangle? {
         var examined = Examined()
-        let seconds = track.timeRange.duration.seconds
-        if seconds <= Self.wholeSeconds {
-            let rate = track.nominalFrameRate ?? Self.defaultFrameRate
-            let count = Int((max(0, seconds) * min(rate.double, 240)).rounded(.up))
-            try scan(times(count), .exact, &examined)
+        if track.timeRange.duration.seconds <= Self.wholeSeconds {
+            try scanAll(&examined)
         } else {
-            try scan(times(Self.sampleCount), .keyFrame, &examined)
-            if examined.count < Self.minKeyframes { try scan(times(Self.sampleCount), .exact, &examined) }
+            try scan(.keyFrame, &examined)
+            if examined.count < Self.minKeyframes { try scan(.exact, &examined) }
         }
         guard let area = examined.detector?.area else { return nil }
         return aligned(area, in: examined.size)
     }
 
-    /// Returns evenly distributed times in the track.
-    private func times(_ count: Int) -> [MediaTime] {
-        let range = track.timeRange
-        return (0..<max(1, count)).map { index in
-            range.start
-                + range.duration.multiplied(by: Int64(2 * index + 1), dividedBy: Int64(2 * max(1, count)))
+    /// Examines all frames.
+    private func scanAll(_ examined: inout Examined) throws {
+        let samples = try TrackSamples(
+            asset: asset, track: track, settings: .video(VideoOutputSettings()),
+            extent: ReadingExtent(damagePolicy: .skip))
+        try samples.start()
+        defer { samples.cancel() }
+        while let sample = try samples.next() {
+            try examined.add(try sample.pixelBuffer().reference())
         }
     }
 
-    private func scan(
-        _ times: [MediaTime], _ tolerance: ImageTolerance, _ examined: inout Examined
-    ) throws {
+    /// Examines the frames at evenly distributed times.
+    private func scan(_ tolerance: ImageTolerance, _ examined: inout Examined) throws {
+        let range = track.timeRange
+        let times = (0..<Self.sampleCount).map { index in
+            range.start
+                + range.duration.multiplied(
+                    by: Int64(2 * index + 1), dividedBy: Int64(2 * Self.sampleCount))
+        }
         let generator = AssetImageGenerator(
             asset: asset, track: track, tolerance: tolerance, damagePolicy: .skip)
-        try generator.images(at: times) { try examined.add($0) }
+        try generator.images(at: times) { still in
+            if !still.isRepeated { try examined.add(try still.image.reference()) }
+        }
     }
 
     /// Returns the rectangle that contains an area and consists of whole chroma samples, of both fields in interlaced

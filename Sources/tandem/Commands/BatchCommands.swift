@@ -35,20 +35,19 @@ struct ResubmitCommand: AsyncParsableCommand {
         commandName: "resubmit",
         abstract: "Run the jobs of a batch that are not done and that no part is still going to run.",
         discussion:
-            "Parts without such jobs aren't submitted. Engine, resources and program are those of the latest submission."
+            "Parts without such jobs aren't submitted. Engine, program and resources are those of the latest submission, unless options state other resources."
     )
 
     @OptionGroup var batch: BatchArguments
+    @OptionGroup var requested: ResourceArguments
 
     @Flag(help: "Don't wait for the end of the batch.")
     var detach = false
 
     func run() async throws {
         let batch = try batch.batch()
-        guard let text = try await batch.resubmit() else {
-            return Terminal.report("no job is missing\n")
-        }
-        Terminal.reportLine(text)
+        let text = try await batch.resubmit(requested.resources)
+        Terminal.reportLine(text ?? "nothing to submit: each job is done, waits, runs, or can't be planned")
         if !detach { try await batch.finish() }
     }
 }

@@ -14,8 +14,7 @@ struct CollectCommand: ParsableCommand {
     func run() throws {
         let batch = try batch.batch()
         let results = try batch.results()
-        for line in results.missing { Terminal.print(line + "\n") }
-        Terminal.report(results.summary + "\n")
+        results.print()
         let problems = batch.write(results, to: outputs.destinations())
         for problem in problems { Terminal.reportLine(problem) }
         if results.status != .succeeded { throw ExitCode(results.status) }

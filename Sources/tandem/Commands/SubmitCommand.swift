@@ -38,25 +38,7 @@ struct SubmitCommand: AsyncParsableCommand {
             valueName: "id"), completion: .jobs)
     var only: [String] = []
 
-    @Option(help: "Slurm: partition of the parts.")
-    var partition: String?
-
-    @Option(help: "Slurm: account of the parts.")
-    var account: String?
-
-    @Option(
-        help:
-            "Slurm: time limit of a part, such as 4:00:00. A part that reaches it is requeued and continues.")
-    var time: String?
-
-    @Option(help: "Slurm: number of processors of a part.")
-    var cpus: Int?
-
-    @Option(help: ArgumentHelp("Slurm: memory of a part, such as 8GB.", valueName: "size"))
-    var memory: String?
-
-    @Option(help: "Maximum number of parts that run at once (default on this machine: 1).")
-    var concurrent: Int?
+    @OptionGroup var requested: ResourceArguments
 
     @Option(
         help: "Path of this program on the other machines (default: as on this one).", completion: .file())
@@ -70,21 +52,22 @@ struct SubmitCommand: AsyncParsableCommand {
         if let shards, !(1...10_000).contains(shards) {
             throw ValidationError("--shards must be from 1 to 10000")
         }
-        if let memory, Language.byteSize.parse(memory) == nil {
-            throw ValidationError("--memory must be a size such as 8GB")
-        }
-        if engine == .local, [partition, account, time, memory].contains(where: { $0 != nil }) || cpus != nil
-        {
+        if program?.hasPrefix("/") == false { throw ValidationError("--program must be an absolute path") }
+        if out.isEmpty { throw ValidationError("--out must be the path of a new folder") }
+        var local = ClusterResources()
+        local.concurrentParts = requested.resources.concurrentParts
+        if engine == .local, requested.resources != local {
             throw ValidationError(
                 "--partition, --account, --time, --cpus and --memory require --engine slurm")
         }
-        if let problem = resources.problem { throw ValidationError(problem) }
     }
 
     func run() async throws {
         let paths = spec.files.map { StateFolder(path: $0).absolute }
         let set = try variables.load(paths, access.granted(for: paths))
-        let maxParts = try await engine.engine.maxParts()
+        let batch = ClusterBatch(path: out, beneath: set.access.root)
+        try batch.requireInsideRoot()
+        let maxParts = min(try await engine.engine.maxParts(), ShardFolder.maxParts)
         let result = try reporting.passing(set) {
             try DryRun(of: set, reporting.strictness, state: state.location, workers: workers.settings)
                 .plan(only: only)
@@ -103,23 +86,14 @@ struct SubmitCommand: AsyncParsableCommand {
             throw ValidationError("--shards must be at most \(maxParts), the limit of the cluster")
         }
         _ = try SavedPlan.write(
-            result.planned, of: set, variables: try variables.values(), to: out, shards: count)
-        let batch = ClusterBatch(path: out, beneath: set.access.root)
+            result.planned, of: set, variables: try variables.values(), to: batch.path, shards: count)
         let command = PartCommand(
             program: try program ?? PartCommand.thisProgram(),
             root: access.root.map { StateFolder(path: $0).absolute },
             isUntrusted: access.untrusted, allowsNetwork: access.allowNetwork, workers: workers.settings)
-        Terminal.reportLine(try await batch.submit(nil, to: engine, resources, command))
-        if detach { return Terminal.reportLine("`tandem status \(out)` prints the state") }
+        Terminal.reportLine(try await batch.submitNew(to: engine, requested.resources, command))
+        if detach { return Terminal.reportLine("print the state: tandem status \(SafeText.shellWord(out))") }
         try await batch.finish()
-    }
-
-    private var resources: ClusterResources {
-        var resources = ClusterResources()
-        (resources.partition, resources.account, resources.timeLimit) = (partition, account, time)
-        (resources.processors, resources.memory) = (cpus, memory.flatMap(Language.byteSize.parse))
-        resources.concurrentParts = concurrent
-        return resources
     }
 }
 

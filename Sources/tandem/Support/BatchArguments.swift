@@ -24,8 +24,15 @@ extension ClusterBatch {
     func finish() async throws {
         try await follow { Terminal.reportLine($0) }
         let results = try results()
-        for line in results.missing { Terminal.print(line + "\n") }
-        Terminal.report(results.summary + "\n")
+        results.print()
         if results.status != .succeeded { throw ExitCode(results.status) }
+    }
+}
+
+extension ClusterBatch.Results {
+    /// Prints the jobs that aren't done, and the number of those that are.
+    func print() {
+        for line in missing { Terminal.print(line + "\n") }
+        Terminal.report(summary + "\n")
     }
 }

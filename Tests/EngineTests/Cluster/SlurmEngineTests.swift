@@ -1,3 +1,4 @@
+import FileSystem
 import Foundation
 import TestSupport
 import Testing
@@ -20,17 +21,17 @@ import Testing
         var resources = ClusterResources()
         (resources.partition, resources.account, resources.timeLimit) = ("long", "media", "4:00:00")
         (resources.processors, resources.memory, resources.concurrentParts) = (8, 4 << 30, 50)
-        let (submission, folder) = try SubmissionFolder.create(of: scratch.path + "/50%") { _ in
+        let (submission, folder) = try SubmissionFolder.create(of: scratch.path + "/50%\u{301}") { _ in
             order([0, 1, 2, 7, 9, 10], resources)
         }
         #expect(
             SlurmEngine.arrayOptions(submission, in: folder) == [
                 "--parsable", "--job-name=\(submission.name)",
-                "--output=\(scratch.path)/50%%/submissions/1/logs/%a.txt", "--open-mode=append",
+                "--output=\(scratch.path)/50%%\u{301}/submissions/1/logs/%a.txt", "--open-mode=append",
                 "--partition=long",
                 "--account=media", "--array=0-2,7,9-10%50", "--requeue", "--signal=B:TERM@60",
                 "--time=4:00:00",
-                "--cpus-per-task=8", "--mem=4194304K", "\(scratch.path)/50%/submissions/1/part.sh",
+                "--cpus-per-task=8", "--mem=4194304K", "\(scratch.path)/50%\u{301}/submissions/1/part.sh",
             ])
     }
 
@@ -40,7 +41,7 @@ import Testing
             script.contains(
                 #"'/opt/it'\''s/tandem' 'run' '--plan' '/shared/a b' '--quiet' '--root' '/data' '--allow-network' --shard "$SLURM_ARRAY_TASK_ID" &"#
             ), "\(script)")
-        let words = ["a'b", "", "$(x)", "`y`", "\"", "\\", "*", "-n"]
+        let words = ["a'b", "'\u{301}$(x)", "'\u{fe0f}", "", "$(x)", "`y`", "\"", "\\", "*", "-n"]
         let printed = try program("sh", ["-c", "printf '%s|' " + ShellScript.line(words)])
         #expect(printed.text == words.map { $0 + "|" }.joined())
     }
@@ -67,12 +68,14 @@ import Testing
     }
 
     /// Records in a shared folder aren't trusted: none can add an option to a command line.
-    @Test func damagedRecordsAreIgnored() throws {
+    @Test func damagedRecordsAreErrors() throws {
         let scratch = try Scratch()
         defer { withExtendedLifetime(scratch) {} }
         let (_, folder) = try SubmissionFolder.create(of: scratch.path) { _ in order([0, 2]) }
-        #expect(SubmissionFolder.all(of: scratch.path, partCount: 3).count == 1)
-        #expect(SubmissionFolder.all(of: scratch.path, partCount: 2).isEmpty)
+        #expect(try SubmissionFolder.all(of: scratch.path, beneath: .anywhere, partCount: 3).count == 1)
+        #expect(throws: EngineError.self) {
+            try SubmissionFolder.all(of: scratch.path, beneath: .anywhere, partCount: 2)
+        }
         let record = try String(contentsOfFile: folder.file("submission.json"), encoding: .utf8)
         for (from, to) in [
             ("\"name\" : \"tandem-", "\"name\" : \"-"), ("\"parts\" : [\n    0", "\"parts\" : [\n    3"),
@@ -84,7 +87,22 @@ import Testing
             #expect(record.contains(from), "\(from): \(record)")
             try record.replacingOccurrences(of: from, with: to).write(
                 toFile: folder.file("submission.json"), atomically: true, encoding: .utf8)
-            #expect(SubmissionFolder.all(of: scratch.path, partCount: 3).isEmpty, "\(to)")
+            #expect(throws: EngineError.self, "\(to)") {
+                try SubmissionFolder.all(of: scratch.path, beneath: .anywhere, partCount: 3)
+            }
+        }
+    }
+
+    /// A record names the program that a resubmission starts, so that of another user is an error.
+    @Test(.enabled(if: geteuid() == 0, "changing owners requires root")) func recordsOfOtherUsersAreErrors()
+        throws
+    {
+        let scratch = try Scratch()
+        defer { withExtendedLifetime(scratch) {} }
+        let (_, folder) = try SubmissionFolder.create(of: scratch.path) { _ in order([0]) }
+        #expect(chown(folder.file("submission.json"), 65534, 65534) == 0)
+        #expect(throws: EngineError.self) {
+            try SubmissionFolder.all(of: scratch.path, beneath: .anywhere, partCount: 1)
         }
     }
 
