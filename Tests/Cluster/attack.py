@@ -26,13 +26,15 @@ def run(*words, status=0):
 
 
 def wait(what, condition, seconds=120):
+    """Waits until a condition is true, and returns its value."""
     end = time.time() + seconds
-    while not condition():
+    while not (value := condition()):
         if time.time() > end:
             show = run("squeue", status=None).stdout
             logs = "".join(f"== {log}\n" + open(log).read()[-2000:] for log in glob.glob(str(ROOT / "log/*.log")))
             sys.exit(f"error: not within {seconds} s: {what}\n{show}{logs}")
-        time.sleep(0.2)
+        time.sleep(0.1)
+    return value
 
 
 class Batch:
@@ -127,15 +129,14 @@ def refused():
 
 def terminated():
     """SIGTERM as before the time limit: the task is requeued, and keeps the jobs that are done."""
-    batch = Batch("terminated", jobs=6, shards=2)
-    wait("a finished job", lambda: glob.glob(f"{batch.folder}/out/*.mp4"))
-    part = next(iter(batch.running()))
+    batch = Batch("terminated", jobs=16, shards=2)
+    part = next(iter(wait("a finished job", lambda: glob.glob(f"{batch.folder}/out/*.mp4") and batch.running())))
     run("scancel", "--batch", "--signal=TERM", batch.task(part))
     wait("the requeue", lambda: "Restarts=1" in run("scontrol", "show", "job", batch.task(part)).stdout)
     batch.end()
     log = open(f"{batch.batch}/submissions/1/logs/{part}.txt").read()
-    everything = [outcome for n in range(6) for outcome in batch.outcomes(f"j{n}")]
-    assert everything.count("succeeded") == 6, (everything, log)
+    everything = [outcome for n in range(16) for outcome in batch.outcomes(f"j{n}")]
+    assert everything.count("succeeded") == 16, (everything, log)
     assert "cancelled" in everything or "not-run" in everything, everything
     batch.complete()
 
@@ -143,8 +144,7 @@ def terminated():
 def killed():
     """A payload that is killed fails its part, which a resubmission completes; other parts aren't submitted again."""
     batch = Batch("killed")
-    wait("a running part", batch.running)
-    part, process = next(iter(batch.running().items()))
+    part, process = next(iter(wait("a running part", batch.running).items()))
     os.kill(process, signal.SIGKILL)
     batch.end()
     run(TANDEM, "collect", batch.batch, status=1)
@@ -181,8 +181,7 @@ def lost():
 def twice():
     """Parts run by hand beside the cluster's."""
     batch = Batch("twice")
-    wait("a running part", batch.running)
-    part = next(iter(batch.running()))
+    part = next(iter(wait("a running part", batch.running)))
     copies = [
         subprocess.Popen([TANDEM, "run", "--plan", batch.batch, "--shard", str(part), "--quiet"], stderr=subprocess.DEVNULL)
         for _ in range(2)
@@ -279,8 +278,7 @@ def replaced():
 
 def thousand():
     batch = Batch("thousand", jobs=1000, shards=20, seconds=0.4, size="320x180")
-    wait("running parts", batch.running)
-    os.kill(next(iter(batch.running().values())), signal.SIGKILL)
+    os.kill(next(iter(wait("running parts", batch.running).values())), signal.SIGKILL)
     batch.end(900)
     batch.complete()
     counts = [batch.outcomes(f"j{n}").count("succeeded") for n in range(1000)]

@@ -36,6 +36,10 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: scratch.file("batch/report.html")))
         let status = try tandem(["status", "batch"], in: scratch)
         #expect(status.text == "3 parts: 3 ended, 0 running, 0 waiting\n3 of 3 jobs done\n")
+        let json = try tandem(["status", "batch", "--format", "json"], in: scratch)
+        let report = try JSONSerialization.jsonObject(with: Data(json.text.utf8)) as? [String: Any]
+        let counts = ["parts", "ended", "running", "waiting", "jobs", "done"].map { report?[$0] as? Int }
+        #expect(counts == [3, 3, 0, 0, 3, 3] && report?["reasons"] as? [String] == [], "\(json.text)")
         #expect(try tandem(["resubmit", "batch"], in: scratch).errors.hasPrefix("nothing to submit: "))
         try FileManager.default.removeItem(atPath: scratch.file("out/2.mkv"))
         let again = try tandem(["resubmit", "batch"], in: scratch)

@@ -115,12 +115,19 @@ package struct ClusterBatch: Sendable {
 
         /// The state in one line.
         package var line: String {
-            let count = waiting.values.reduce(0, +)
-            let reasons = waiting.filter { !$0.key.isEmpty && $0.key != "None" }.sorted { $0.key < $1.key }
-                .map { "\($0.key): \($0.value)" }.joined(separator: ", ")
+            let listed = reasons.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
+            let ended = parts - waitingCount - running
             return
-                "\(counted(parts, "part")): \(parts - count - running) ended, \(running) running, \(count) waiting"
-                + (reasons.isEmpty ? "" : " (\(reasons))")
+                "\(counted(parts, "part")): \(ended) ended, \(running) running, \(waitingCount) waiting"
+                + (listed.isEmpty ? "" : " (\(listed))")
+        }
+
+        /// Number of parts that wait.
+        var waitingCount: Int { waiting.values.reduce(0, +) }
+
+        /// The stated reasons, sorted.
+        var reasons: [(key: String, value: Int)] {
+            waiting.filter { !$0.key.isEmpty && $0.key != "None" }.sorted { $0.key < $1.key }
         }
     }
 
@@ -195,6 +202,33 @@ package struct ClusterBatch: Sendable {
 
     private static let interval = Duration.seconds(2)
     private static let maxFailures = 30
+
+    /// The state of a batch, for programs.
+    package struct StatusReport: Codable, Sendable {
+        /// Number of parts, and of those that have ended, run and wait.
+        package var parts: Int
+        package var ended: Int
+        package var running: Int
+        package var waiting: Int
+        /// The reasons for which parts wait, as the engine states them.
+        package var reasons: [Reason]
+        /// Number of jobs, and of those that are done.
+        package var jobs: Int
+        package var done: Int
+
+        package struct Reason: Codable, Sendable {
+            package var reason: String
+            /// Number of parts.
+            package var count: Int
+        }
+
+        package init(_ status: Status, _ results: Results) {
+            (parts, running, waiting) = (status.parts, status.running, status.waitingCount)
+            ended = parts - running - waiting
+            reasons = status.reasons.map { Reason(reason: $0.key, count: $0.value) }
+            (jobs, done) = (results.report.jobs.count, results.report.jobs.count - results.missing.count)
+        }
+    }
 
     // MARK: Results
 

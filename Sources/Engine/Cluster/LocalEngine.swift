@@ -1,6 +1,7 @@
 internal import Diagnostics
 internal import FoundationEssentials
 internal import Glibc
+internal import JobRun
 
 /// Processes on this machine, in a session of their own, that continue after the command that started them.
 struct LocalEngine: ClusterEngine {

@@ -155,9 +155,7 @@ package struct ShardFolder: Sendable {
     package func write(
         _ report: RunReport, previews: [JobKey: JobPreview], ofShard index: Int
     ) throws(Problem) {
-        var host = [CChar](repeating: 0, count: 256)
-        gethostname(&host, 255)
-        let machine = host.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }.filter {
+        let machine = HostName.current.filter {
             $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-")
         }
         let word = String(UInt64.random(in: 0...UInt64.max), radix: 36)

@@ -164,6 +164,10 @@ enum ForeignWords {
             "480p": "640x480", "540p": "960x540", "720p": "1280x720", "1080p": "1920x1080",
             "2160p": "3840x2160", "4k": "3840x2160", "copy": "passthrough",
         ],
+        "leftover": [
+            "ignore": "drop", "discard": "drop", "skip": "drop", "fail": "error", "warning": "warn",
+        ],
+        "crop": ["cropdetect": "auto", "detect": "auto", "borders": "auto", "automatic": "auto"],
         "if_exists": ["overwrite": "replace", "error": "fail", "keep": "skip"],
         "on_damage": ["ignore": "skip", "error": "fail", "abort": "fail"],
         "deinterlace": ["yadif": "on", "bwdif": "on"],

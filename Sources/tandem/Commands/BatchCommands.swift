@@ -1,4 +1,5 @@
 internal import ArgumentParser
+internal import Diagnostics
 internal import Engine
 
 struct StatusCommand: AsyncParsableCommand {
@@ -10,11 +11,21 @@ struct StatusCommand: AsyncParsableCommand {
     @Flag(help: "Wait for the end of the batch, and print each change.")
     var follow = false
 
+    @Option(help: "Output format.")
+    var format: ProbeFormat = .text
+
+    func validate() throws {
+        if follow, format != .text { throw ValidationError("--follow can't be combined with --format json") }
+    }
+
     func run() async throws {
         let batch = try batch.batch()
         if follow { return try await batch.finish() }
-        Terminal.print(try await batch.status().line + "\n")
-        Terminal.print(try batch.results().summary + "\n")
+        let (status, results) = (try await batch.status(), try batch.results())
+        switch format {
+        case .text: Terminal.print("\(status.line)\n\(results.summary)\n")
+        case .json: Terminal.print(try JSONFormat.text(of: ClusterBatch.StatusReport(status, results)))
+        }
     }
 }
 

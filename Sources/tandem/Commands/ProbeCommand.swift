@@ -50,7 +50,7 @@ struct ProbeCommand: ParsableCommand {
 
 extension AssetTiming: ExpressibleByArgument {}
 
-/// The output format of commands that describe sources.
+/// The output format of commands that print no diagnostics.
 enum ProbeFormat: String, ExpressibleByArgument, CaseIterable {
     case text
     case json

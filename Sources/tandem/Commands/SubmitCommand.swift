@@ -28,7 +28,7 @@ struct SubmitCommand: AsyncParsableCommand {
         completion: .directory)
     var out: String
 
-    @Option(help: "Number of parts (default: at least a minute of estimated processor time each).")
+    @Option(help: "Number of parts (default: a minute of estimated processor time each, on average).")
     var shards: Int?
 
     @Option(
