@@ -40,7 +40,7 @@ def wait(what, condition, seconds=120):
 class Batch:
     """A batch of video jobs in a folder of its own, each of some seconds of work."""
 
-    def __init__(self, name, jobs=6, shards=3, seconds=5, size="1280x720", folder=None):
+    def __init__(self, name, jobs=6, shards=3, seconds=5, size="1280x720", folder=None, options=()):
         if SHORT:
             seconds /= 2
         self.folder = folder or f"{FOLDER}/{name}"
@@ -58,7 +58,8 @@ class Batch:
                     f"  j{number}: {{ asset: {asset}, tracks: [ {{ video: first, encode: {encode} }} ], "
                     f"destination: out/{number}.mp4 }}\n")
         self.submitted = run(
-            TANDEM, "submit", spec, "--engine", "slurm", "--out", self.batch, "--shards", str(shards), "--detach")
+            TANDEM, "submit", spec, "--engine", "slurm", "--out", self.batch, "--shards", str(shards), "--detach",
+            *options)
 
     def running(self):
         """Process ids of parts, by their index."""
@@ -151,6 +152,16 @@ def killed():
     run(TANDEM, "resubmit", batch.batch)
     record = json.load(open(f"{batch.batch}/submissions/2/submission.json"))
     assert record["parts"] == [part], record
+    batch.complete()
+
+
+def limited():
+    """A part that reaches its time limit is requeued until its jobs are done."""
+    # Minutes of work in a part that is signalled one to two minutes before its limit of three.
+    batch = Batch("limited", jobs=40, shards=1, seconds=10, options=["--time", "3", "--cpus", "2", "--memory", "500MB"])
+    batch.end(600)
+    log = open(f"{batch.batch}/submissions/1/logs/0.txt").read()
+    assert len(batch.results()) > 1, log
     batch.complete()
 
 
@@ -288,7 +299,7 @@ def thousand():
 
 attacks = [undisturbed, refused, terminated, killed, cancelled, lost]
 if not SHORT:
-    attacks += [twice, controller, early, node, disk, replaced, thousand]
+    attacks += [limited, twice, controller, early, node, disk, replaced, thousand]
 chosen = [name for name in sys.argv[3:] if name != "short"]
 for attack in attacks:
     if chosen and attack.__name__ not in chosen:

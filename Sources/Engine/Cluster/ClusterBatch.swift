@@ -103,34 +103,6 @@ package struct ClusterBatch: Sendable {
 
     // MARK: State
 
-    /// The state of a batch: the parts by the states that the engines report, and the jobs by their results.
-    package struct Status: Hashable, Sendable {
-        /// Number of parts that wait in an engine, by the reason that it states.
-        package var waiting: [String: Int] = [:]
-        package var running = 0
-        package var parts = 0
-
-        /// Whether no part waits or runs.
-        package var isOver: Bool { running == 0 && waiting.isEmpty }
-
-        /// The state in one line.
-        package var line: String {
-            let listed = reasons.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
-            let ended = parts - waitingCount - running
-            return
-                "\(counted(parts, "part")): \(ended) ended, \(running) running, \(waitingCount) waiting"
-                + (listed.isEmpty ? "" : " (\(listed))")
-        }
-
-        /// Number of parts that wait.
-        var waitingCount: Int { waiting.values.reduce(0, +) }
-
-        /// The stated reasons, sorted.
-        var reasons: [(key: String, value: Int)] {
-            waiting.filter { !$0.key.isEmpty && $0.key != "None" }.sorted { $0.key < $1.key }
-        }
-    }
-
     /// Returns the state of the parts.
     /// - Throws: An error if there is no submission, or if an engine can't be reached.
     package func status() async throws(EngineError) -> Status {
@@ -203,33 +175,6 @@ package struct ClusterBatch: Sendable {
     private static let interval = Duration.seconds(2)
     private static let maxFailures = 30
 
-    /// The state of a batch, for programs.
-    package struct StatusReport: Codable, Sendable {
-        /// Number of parts, and of those that have ended, run and wait.
-        package var parts: Int
-        package var ended: Int
-        package var running: Int
-        package var waiting: Int
-        /// The reasons for which parts wait, as the engine states them.
-        package var reasons: [Reason]
-        /// Number of jobs, and of those that are done.
-        package var jobs: Int
-        package var done: Int
-
-        package struct Reason: Codable, Sendable {
-            package var reason: String
-            /// Number of parts.
-            package var count: Int
-        }
-
-        package init(_ status: Status, _ results: Results) {
-            (parts, running, waiting) = (status.parts, status.running, status.waitingCount)
-            ended = parts - running - waiting
-            reasons = status.reasons.map { Reason(reason: $0.key, count: $0.value) }
-            (jobs, done) = (results.report.jobs.count, results.report.jobs.count - results.missing.count)
-        }
-    }
-
     // MARK: Results
 
     /// The results of all parts.
@@ -259,6 +204,13 @@ package struct ClusterBatch: Sendable {
         let status: RunStatus =
             missing.isEmpty ? .succeeded : onlyExpectations ? .expectationFailed : .jobFailed
         return Results(report: report, missing: lines, status: status)
+    }
+
+    /// The reports in the batch's folder. Whoever waits for the end of the parts writes them, and the submission's collector,
+    /// which an engine may start much later.
+    package var reports: ReportDestinations {
+        let (junit, reports) = PartCommand.reports(in: path)
+        return ReportDestinations(junit: junit, reports: reports)
     }
 
     /// Writes the requested reports of results, and returns error messages.

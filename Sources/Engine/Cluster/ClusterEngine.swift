@@ -8,13 +8,13 @@ package enum ClusterEngineKind: String, Codable, CaseIterable, Sendable {
 
 /// The state of a part in its engine.
 package enum PartState: Hashable, Sendable {
-    /// `reason`: why it waits, as the engine states it; empty if it states none.
+    /// Waits for the engine, with the reason that the engine states; empty if it states none.
     case waiting(reason: String)
     case running
 }
 
-/// A program that starts the parts of a batch as processes, on this machine or on others that share the batch's folder.
-/// What a part has done is stated by its results alone (`ShardFolder`); an engine states which parts wait or run.
+/// A program that starts the parts of a batch as processes, on this machine or on others that share the batch's folder. It
+/// states which parts wait or run. Only the results of a part (`ShardFolder`) state what it has done.
 package protocol ClusterEngine: Sendable {
     /// Returns the maximum number of parts of a submission.
     /// - Throws: An environment error if the engine can't be reached.

@@ -5,7 +5,7 @@ internal import JobRun
 
 /// Processes on this machine, in a session of their own, that continue after the command that started them.
 struct LocalEngine: ClusterEngine {
-    func maxParts() -> Int { 10_000 }
+    func maxParts() -> Int { ShardFolder.maxParts }
 
     func start(_ submission: Submission, in folder: SubmissionFolder) async throws(EngineError) -> String {
         let run = ShellScript.line(submission.command.run(folder.batch))
@@ -33,7 +33,7 @@ struct LocalEngine: ClusterEngine {
 
             """, to: Self.driver)
         _ = try await ToolProcess.run([
-            "sh", "-c", #"setsid sh "$0" < /dev/null > /dev/null 2>&1 & echo $! > "$1""#,
+            "sh", "-c", #"setsid sh "$0" < /dev/null > /dev/null 2>&1 & cat "/proc/$!/stat" > "$1""#,
             folder.file(Self.driver), folder.file(Self.process),
         ])
         return "\(counted(submission.parts.count, "part")) on this machine"
@@ -66,7 +66,7 @@ struct LocalEngine: ClusterEngine {
         }
     }
 
-    /// Returns the id of the process that runs the parts, which leads a process group; nil if it has ended.
+    /// Returns the id of the process that runs the parts, which leads a process group; nil if the group has ended.
     private func process(of submission: Submission, in folder: SubmissionFolder) throws(EngineError) -> pid_t?
     {
         let host = HostName.current
@@ -74,23 +74,37 @@ struct LocalEngine: ClusterEngine {
             throw EngineError(
                 .environment, "submission \(submission.number) runs on \(submission.host), this is \(host)")
         }
-        guard let id = pid_t(folder.text(of: Self.process).filter { !$0.isNewline }), id > 1 else {
-            return nil
-        }
-        // The id may belong to another process by now. While a process executes another program, and as a zombie, it has
-        // no command line.
-        for _ in 0..<20 {
-            guard let line = try? Data(contentsOf: URL(filePath: "/proc/\(id)/cmdline")) else {
-                // No other process gets the id of a group that has members.
-                return kill(-id, 0) == 0 ? id : nil
-            }
-            let words = line.split(separator: 0).map { String(decoding: $0, as: UTF8.self) }
-            if !words.isEmpty {
-                let isCollector = words.contains(submission.command.program) && words.contains(folder.batch)
-                return words.contains(folder.file(Self.driver)) || isCollector ? id : nil
-            }
-            usleep(10_000)
-        }
-        return nil
+        guard let recorded = ProcessIdentity(stat: folder.text(of: Self.process)) else { return nil }
+        // A group that has members keeps its id after the end of its leader.
+        if let now = recorded.current { return now.isRunning(recorded) ? recorded.id : nil }
+        return kill(-recorded.id, 0) == 0 ? recorded.id : nil
     }
+}
+
+/// The identity of a process. Ids are used again, but not with the same start time.
+private struct ProcessIdentity {
+    let id: pid_t
+    private let startTime: Substring
+    private let isZombie: Bool
+
+    /// Reads the content of `/proc/ID/stat`; nil if it isn't valid.
+    init?(stat text: String) {
+        guard let id = text.split(separator: " ").first.flatMap({ pid_t($0) }), id > 1,
+            let name = text.lastIndex(of: ")")
+        else { return nil }
+        // The state follows the name, which is in parentheses; the start time is the 20th field from there.
+        let fields = text[name...].dropFirst().split(whereSeparator: \.isWhitespace)
+        guard fields.count > 19 else { return nil }
+        (self.id, startTime, isZombie) = (id, fields[19], fields[0] == "Z")
+    }
+
+    /// The process that has the id now; nil if there is none.
+    var current: ProcessIdentity? {
+        (try? Data(contentsOf: URL(filePath: "/proc/\(id)/stat"))).flatMap {
+            ProcessIdentity(stat: String(decoding: $0, as: UTF8.self))
+        }
+    }
+
+    /// Returns whether this is the recorded process, and it hasn't ended.
+    func isRunning(_ recorded: ProcessIdentity) -> Bool { startTime == recorded.startTime && !isZombie }
 }

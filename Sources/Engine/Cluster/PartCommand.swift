@@ -1,5 +1,3 @@
-internal import Glibc
-
 /// The command line that runs a part, and the one that collects the results.
 package struct PartCommand: Codable, Hashable, Sendable {
     /// Absolute path of the program, which every machine has there.
@@ -14,26 +12,20 @@ package struct PartCommand: Codable, Hashable, Sendable {
     /// Memory limit of a worker in bytes; nil for the default.
     package var workerMemory: Int64?
 
-    /// Creates the command of a program with the given access and workers.
+    /// Creates the command of a program with the given access and workers. `program`: its absolute path; nil for this
+    /// program.
+    /// - Throws: An environment error if the path of this program isn't known.
     package init(
-        program: String, root: String?, isUntrusted: Bool, allowsNetwork: Bool, workers: WorkerSettings
-    ) {
-        self.program = program
+        program: String?, root: String?, isUntrusted: Bool, allowsNetwork: Bool, workers: WorkerSettings
+    ) throws(EngineError) {
+        guard let path = program ?? ProgramFile.path else {
+            throw EngineError(.environment, "the path of this program isn't known; state it by --program")
+        }
+        self.program = path
         self.root = root
         (self.isUntrusted, self.allowsNetwork) = (isUntrusted, allowsNetwork)
         (usesWorkers, isSandboxed) = (workers.usesWorkers, workers.isSandboxed)
         (requiresSandbox, workerMemory) = (workers.requiresSandbox, workers.memory)
-    }
-
-    /// Returns the path of this program.
-    /// - Throws: An environment error if it isn't known.
-    package static func thisProgram() throws(EngineError) -> String {
-        var path = [CChar](repeating: 0, count: 4097)
-        let length = readlink("/proc/self/exe", &path, 4096)
-        guard length > 0, path[0] == CChar(bitPattern: UInt8(ascii: "/")) else {
-            throw EngineError(.environment, "the path of this program isn't known; state it by --program")
-        }
-        return String(decoding: path.prefix(length).map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// Whether the paths are absolute and the numbers in range. Commands also come from the shared folder.
@@ -59,9 +51,12 @@ package struct PartCommand: Codable, Hashable, Sendable {
     func collect(_ folder: String) -> [String] {
         var words = [program, "collect", folder]
         if let root { words += ["--root", root] }
-        return words + [
-            "--report", folder + "/report.html", "--report", folder + "/report.json", "--junit",
-            folder + "/junit.xml",
-        ]
+        let (junit, reports) = Self.reports(in: folder)
+        return words + reports.flatMap { ["--report", $0] } + ["--junit", junit]
+    }
+
+    /// Returns the paths of a batch's reports: JUnit XML, and HTML and JSON.
+    static func reports(in folder: String) -> (junit: String, reports: [String]) {
+        (folder + "/junit.xml", [folder + "/report.html", folder + "/report.json"])
     }
 }

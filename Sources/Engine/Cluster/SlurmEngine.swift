@@ -11,8 +11,8 @@ struct SlurmEngine: ClusterEngine {
     /// index of an array is one less.
     static func maxArraySize(in config: String) -> Int {
         for line in config.split(separator: "\n") {
-            let words = line.split(separator: "=", maxSplits: 1).map { $0.trimmingSpaces }
-            if words.count == 2, words[0] == "MaxArraySize", let size = Int(words[1]) { return max(1, size) }
+            let words = line.split(separator: " ")
+            if words.count == 3, words[0] == "MaxArraySize", let size = Int(words[2]) { return max(1, size) }
         }
         return 1001
     }
@@ -47,10 +47,9 @@ struct SlurmEngine: ClusterEngine {
     }
 
     func cancel(_ submission: Submission, in folder: SubmissionFolder) async throws(EngineError) {
-        _ = try await ToolProcess.run([
-            "scancel", "--name=\(submission.name)",
-        ])
-        _ = try await ToolProcess.run(["scancel", "--name=\(Self.collectorName(submission))"])
+        for name in [submission.name, Self.collectorName(submission)] {
+            _ = try await ToolProcess.run(["scancel", "--name=\(name)"])
+        }
     }
 
     // MARK: Texts of the commands
@@ -142,13 +141,4 @@ struct SlurmEngine: ClusterEngine {
 
     /// Maximum number of requeues, so that a job that is longer than the time limit doesn't run forever.
     private static let maxRestarts = 20
-}
-
-extension Substring {
-    fileprivate var trimmingSpaces: Substring {
-        var text = self
-        while text.first == " " { text.removeFirst() }
-        while text.last == " " { text.removeLast() }
-        return text
-    }
 }

@@ -40,16 +40,16 @@ package struct Submission: Codable, Sendable {
     }
 
     private static let prefix = "tandem-"
+    /// Digits of the number after the prefix, whose radix is 36.
+    private static let digits = Set("0123456789abcdefghijklmnopqrstuvwxyz".utf8)
 
     /// Whether the record can be used. It comes from a folder that others may write to.
     func isValid(partCount: Int) -> Bool {
-        let digits = name.dropFirst(Self.prefix.count).utf8
-        return kind == Self.kind && version == 1 && (1...SubmissionFolder.maxSubmissions).contains(number)
-            && name.hasPrefix(Self.prefix) && (1...20).contains(digits.count)
-            && digits.allSatisfy {
-                ("a"..."z").contains(Character(UnicodeScalar($0)))
-                    || ("0"..."9").contains(Character(UnicodeScalar($0)))
-            }
+        let number = name.dropFirst(Self.prefix.count).utf8
+        return kind == Self.kind && version == 1
+            && (1...SubmissionFolder.maxSubmissions).contains(self.number)
+            && name.hasPrefix(Self.prefix) && (1...20).contains(number.count)
+            && number.allSatisfy { Self.digits.contains($0) }
             && !parts.isEmpty && parts.allSatisfy { (0..<partCount).contains($0) }
             && zip(parts, parts.dropFirst()).allSatisfy { $0 < $1 } && host.utf8.count <= 255
             && (0...1e12).contains(begun) && resources.problem == nil && command.isValid

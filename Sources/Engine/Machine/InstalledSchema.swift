@@ -6,8 +6,7 @@ internal import Media
 package enum InstalledSchema {
     /// Absolute path of the file; nil if the program isn't installed.
     package static let path: String? = {
-        guard let program = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        else { return nil }
+        guard let program = ProgramFile.path else { return nil }
         let folder = program.pathParts.dropLast(2).joined(separator: "/")
         let path = "/\(folder)/share/tandem/tandem-v1.schema.json"
         return FileManager.default.isReadableFile(atPath: path) ? path : nil

@@ -190,12 +190,11 @@ package struct LocalProber: SourceProber {
                 return .keyFrames(
                     try contents.keyFrameTimes(of: found, path: path, environment: environment, limit: limit))
             case .scenes(let track, let difference, let limit):
-                guard let found = try contents(path).tracks.first(where: { $0.index == track }) else {
-                    return .keyFrames([])
-                }
                 return .keyFrames(
-                    try SceneDetector(asset: Asset(.file(path), environment: media), track: found).times(
-                        difference: Double(difference) / 1000, limit: limit))
+                    try scan(track, of: path) { asset, track in
+                        try SceneDetector(asset: asset, track: track).times(
+                            difference: Double(difference) / 1000, limit: limit)
+                    } ?? [])
             case .frames(let track, let ranges, let numbers):
                 let contents = try contents(path)
                 guard let found = contents.tracks.first(where: { $0.index == track }) else {
@@ -219,16 +218,13 @@ package struct LocalProber: SourceProber {
                     })
             case .byteCount(let track):
                 let contents = try contents(path)
-                guard let found = contents.tracks.first(where: { $0.index == track }) else {
-                    return .byteCount(0)
-                }
-                return .byteCount(try contents.byteCount(of: found, path: path, environment: environment))
+                return .byteCount(
+                    try contents.tracks.first { $0.index == track }.map {
+                        try contents.byteCount(of: $0, path: path, environment: environment)
+                    } ?? 0)
             case .activeArea(let track):
-                guard let found = try contents(path).tracks.first(where: { $0.index == track }) else {
-                    return .activeArea(nil)
-                }
-                let asset = Asset(.file(path), environment: media)
-                return .activeArea(try ActiveAreaScan(asset: asset, track: found).area())
+                return .activeArea(
+                    try scan(track, of: path) { try ActiveAreaScan(asset: $0, track: $1).area() } ?? nil)
             case .cover: return .cover(try CoverImage.probe(path: path, environment: environment))
             case .joinedCut(let track, let ranges, let encoder):
                 return .cut(try joinedCut(path, track, ranges, tick: nil, encoder))
@@ -241,6 +237,15 @@ package struct LocalProber: SourceProber {
         } catch {
             throw (error as? SourceProblem)
                 ?? SourceProblem((error as? InputError)?.explanation ?? "\(error)")
+        }
+    }
+
+    /// Calls `body` with the file at a path and one of its tracks; returns nil if the track no longer exists.
+    private func scan<Result>(
+        _ track: Int, of path: String, _ body: (Asset, AssetTrack) throws -> Result
+    ) throws -> Result? {
+        try contents(path).tracks.first { $0.index == track }.map {
+            try body(Asset(.file(path), environment: media), $0)
         }
     }
 

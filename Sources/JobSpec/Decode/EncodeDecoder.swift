@@ -239,8 +239,15 @@ struct EncodeDecoder {
     /// Decodes `crop` of a mapping type, which determines the allowed words.
     private func crop(_ node: YAMLNode, of type: MappingType) -> Located<CropSpec>? {
         if node.text != nil {
-            return reader.word(node, as: "crop", of: type).map {
-                Located($0.value == "auto" ? .auto : .cleanAperture, at: $0.range)
+            return reader.word(node, as: "crop", of: type).flatMap { word in
+                CropWord(rawValue: word.value).map { known in
+                    let crop: CropSpec =
+                        switch known {
+                        case .auto: .auto
+                        case .cleanAperture: .cleanAperture
+                        }
+                    return Located(crop, at: word.range)
+                }
             }
         }
         guard let fields = reader.fields(node, as: Language.crop) else { return nil }

@@ -96,6 +96,12 @@ package enum KeyframeInterval: Hashable, Sendable {
     case time(MediaTime)
 }
 
+/// Words for the part of the coded frame that is kept.
+enum CropWord: String, CaseIterable {
+    case cleanAperture = "clean_aperture"
+    case auto
+}
+
 /// The part of the coded frame that is kept.
 package enum CropSpec: Hashable, Sendable {
     /// The active area: the part of the source within its black borders.

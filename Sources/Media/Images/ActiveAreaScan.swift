@@ -2,7 +2,7 @@ internal import LibAV
 
 /// The search for the active area of a video track: the part of its frames within black borders.
 ///
-/// Of a track of at most 30 s, each frame is examined. Of a longer one, keyframes near 64 evenly distributed times are
+/// All frames of a track of at most 30 s are examined. Of a longer one, keyframes near 64 evenly distributed times are
 /// examined; if the track has less than 32 keyframes there, the frames at these times, for which the whole track may be
 /// decoded.
 package struct ActiveAreaScan: Sendable {

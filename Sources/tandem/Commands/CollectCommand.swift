@@ -13,11 +13,6 @@ struct CollectCommand: ParsableCommand {
 
     func run() throws {
         let batch = try batch.batch()
-        let results = try batch.results()
-        results.print()
-        let problems = batch.write(results, to: outputs.destinations())
-        for problem in problems { Terminal.reportLine(problem) }
-        if results.status != .succeeded { throw ExitCode(results.status) }
-        if !problems.isEmpty { throw ExitCode(RunStatus.environment) }
+        try batch.end(batch.results(), writing: outputs.destinations())
     }
 }

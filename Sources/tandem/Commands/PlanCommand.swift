@@ -51,7 +51,9 @@ struct PlanCommand: ParsableCommand {
         if let problem = URLScheme.problem(of: "--out", out) { throw ValidationError(problem) }
         guard let shards else { return }
         if out == nil { throw ValidationError("--shards requires --out DIR, the folder for the parts") }
-        if !(1...10_000).contains(shards) { throw ValidationError("--shards must be from 1 to 10000") }
+        if !(1...ShardFolder.maxParts).contains(shards) {
+            throw ValidationError("--shards must be from 1 to \(ShardFolder.maxParts)")
+        }
     }
 
     func run() throws {

@@ -49,8 +49,8 @@ struct SubmitCommand: AsyncParsableCommand {
 
     func validate() throws {
         if let problem = URLScheme.problem(of: "--out", out) { throw ValidationError(problem) }
-        if let shards, !(1...10_000).contains(shards) {
-            throw ValidationError("--shards must be from 1 to 10000")
+        if let shards, !(1...ShardFolder.maxParts).contains(shards) {
+            throw ValidationError("--shards must be from 1 to \(ShardFolder.maxParts)")
         }
         if program?.hasPrefix("/") == false { throw ValidationError("--program must be an absolute path") }
         if out.isEmpty { throw ValidationError("--out must be the path of a new folder") }
@@ -87,9 +87,8 @@ struct SubmitCommand: AsyncParsableCommand {
         }
         _ = try SavedPlan.write(
             result.planned, of: set, variables: try variables.values(), to: batch.path, shards: count)
-        let command = PartCommand(
-            program: try program ?? PartCommand.thisProgram(),
-            root: access.root.map { StateFolder(path: $0).absolute },
+        let command = try PartCommand(
+            program: program, root: access.root.map { StateFolder(path: $0).absolute },
             isUntrusted: access.untrusted, allowsNetwork: access.allowNetwork, workers: workers.settings)
         Terminal.reportLine(try await batch.submitNew(to: engine, requested.resources, command))
         if detach { return Terminal.reportLine("print the state: tandem status \(SafeText.shellWord(out))") }

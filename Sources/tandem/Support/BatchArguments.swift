@@ -19,20 +19,20 @@ struct BatchArguments: ParsableArguments {
 }
 
 extension ClusterBatch {
-    /// Displays the state of the parts until all have ended, then prints the jobs that aren't done, and exits if there are
-    /// any.
+    /// Displays the state of the parts until all have ended, prints the jobs that aren't done, writes the batch's reports,
+    /// and exits if a job isn't done.
     func finish() async throws {
         try await follow { Terminal.reportLine($0) }
-        let results = try results()
-        results.print()
-        if results.status != .succeeded { throw ExitCode(results.status) }
+        try end(results(), writing: reports)
     }
-}
 
-extension ClusterBatch.Results {
-    /// Prints the jobs that aren't done, and the number of those that are.
-    func print() {
-        for line in missing { Terminal.print(line + "\n") }
-        Terminal.report(summary + "\n")
+    /// Prints the jobs that aren't done, writes reports, and exits if a job isn't done or a report can't be written.
+    func end(_ results: Results, writing destinations: ReportDestinations) throws {
+        for line in results.missing { Terminal.print(line + "\n") }
+        Terminal.report(results.summary + "\n")
+        let problems = write(results, to: destinations)
+        for problem in problems { Terminal.reportLine(problem) }
+        if results.status != .succeeded { throw ExitCode(results.status) }
+        if !problems.isEmpty { throw ExitCode(RunStatus.environment) }
     }
 }

@@ -7,10 +7,12 @@ import Testing
 
 /// The texts that are passed to Slurm's commands and that they print. `scripts/test-cluster` runs a real cluster.
 @Suite struct SlurmEngineTests {
-    private func order(_ parts: [Int], _ resources: ClusterResources = ClusterResources()) -> Submission {
+    private func order(
+        _ parts: [Int], _ resources: ClusterResources = ClusterResources()
+    ) throws -> Submission {
         Submission(
             number: 1, engine: .slurm, parts: parts, resources: resources,
-            command: PartCommand(
+            command: try PartCommand(
                 program: "/opt/it's/tandem", root: "/data", isUntrusted: false, allowsNetwork: true,
                 workers: WorkerSettings(notify: { _ in })), host: "head")
     }
@@ -21,8 +23,9 @@ import Testing
         var resources = ClusterResources()
         (resources.partition, resources.account, resources.timeLimit) = ("long", "media", "4:00:00")
         (resources.processors, resources.memory, resources.concurrentParts) = (8, 4 << 30, 50)
+        let requested = try order([0, 1, 2, 7, 9, 10], resources)
         let (submission, folder) = try SubmissionFolder.create(of: scratch.path + "/50%\u{301}") { _ in
-            order([0, 1, 2, 7, 9, 10], resources)
+            requested
         }
         #expect(
             SlurmEngine.arrayOptions(submission, in: folder) == [
@@ -36,7 +39,7 @@ import Testing
     }
 
     @Test func scriptsQuoteWords() throws {
-        let script = SlurmEngine.partScript(order([0]).command.run("/shared/a b"))
+        let script = SlurmEngine.partScript(try order([0]).command.run("/shared/a b"))
         #expect(
             script.contains(
                 #"'/opt/it'\''s/tandem' 'run' '--plan' '/shared/a b' '--quiet' '--root' '/data' '--allow-network' --shard "$SLURM_ARRAY_TASK_ID" &"#
@@ -71,7 +74,8 @@ import Testing
     @Test func damagedRecordsAreErrors() throws {
         let scratch = try Scratch()
         defer { withExtendedLifetime(scratch) {} }
-        let (_, folder) = try SubmissionFolder.create(of: scratch.path) { _ in order([0, 2]) }
+        let written = try order([0, 2])
+        let (_, folder) = try SubmissionFolder.create(of: scratch.path) { _ in written }
         #expect(try SubmissionFolder.all(of: scratch.path, beneath: .anywhere, partCount: 3).count == 1)
         #expect(throws: EngineError.self) {
             try SubmissionFolder.all(of: scratch.path, beneath: .anywhere, partCount: 2)
@@ -99,7 +103,8 @@ import Testing
     {
         let scratch = try Scratch()
         defer { withExtendedLifetime(scratch) {} }
-        let (_, folder) = try SubmissionFolder.create(of: scratch.path) { _ in order([0]) }
+        let written = try order([0])
+        let (_, folder) = try SubmissionFolder.create(of: scratch.path) { _ in written }
         #expect(chown(folder.file("submission.json"), 65534, 65534) == 0)
         #expect(throws: EngineError.self) {
             try SubmissionFolder.all(of: scratch.path, beneath: .anywhere, partCount: 1)

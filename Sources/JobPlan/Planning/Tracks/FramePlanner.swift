@@ -115,9 +115,7 @@ struct FramePlanner {
                 if area == whole { reasons.note("`crop: auto`: \(track.label) has no black borders") }
                 return area
             }
-            reasons.note(
-                "`crop: auto`: \(track.label) is not cropped: all examined frames are black"
-            )
+            reasons.note("`crop: auto`: \(track.label) is not cropped: all examined frames are black")
         } catch {
             reasons.error(.sourceUnreadable, "\(path): \(error)", at: location)
         }
