@@ -124,7 +124,7 @@ import Testing
         for command in ["validate", "plan", "run"] {
             let result = try tandem(
                 command, "jobs.yaml", in: scratch,
-                environment: ["TANDEM_WORKER_FAULTS": "trial:hang,trial:hang,stall:1"])
+                environment: ["TANDEM_WORKER_FAULTS": "trial:stall,trial:stall"])
             #expect(
                 result.status == 3 && result.errors.contains("it made no progress for"), "\(result.errors)")
             #expect(result.errors.contains("jobs.yaml:5:"), "\(result.errors)")

@@ -240,15 +240,6 @@ import Testing
         #expect(page.contains("Not shown: the worker died while it inspected the output: signal 6"))
     }
 
-    @Test func previewsDontCountTowardTheTimeout() throws {
-        let scratch = try Scratch()
-        try write(job("one", more: "timeout: 3"), in: scratch)
-        let run = try tandem(
-            "run", "--report", "r.html", "jobs.yaml", in: scratch,
-            environment: ["TANDEM_WORKER_FAULTS": "one:delayAfterOutput"])
-        #expect(run.status == 0 && scratch.contents.contains("out/one.mp4"), "\(run.errors)")
-    }
-
     @Test func jsonReportsContainNoImages() throws {
         let scratch = try Scratch()
         try write(job("one"), in: scratch)

@@ -298,20 +298,20 @@ import Testing
     @Test func timeout_excludesPreviews() async throws {
         let performer = ScriptedPerformer { order, _ in
             order.onChecked(WorkFindings(outputs: []))
-            await Self.pause(400)
+            await Self.pause(2500)
             return Task.isCancelled ? .cancelled : Self.finished(order)
         }
-        let batch = try Batch(job("a", "timeout: 200ms,"), in: Scratch(), performer: performer)
+        let batch = try Batch(job("a", "timeout: 2s,"), in: Scratch(), performer: performer)
         #expect(await batch.run()[0].outcome.isSuccess)
     }
 
     /// Each attempt has its own timeout; the delay before it doesn't count.
     @Test func timeout_ofRetriedJob_appliesToEachAttempt() async throws {
         let performer = ScriptedPerformer { order, number in
-            await Self.pause(400)
+            await Self.pause(1000)
             return Task.isCancelled ? .cancelled : number < 3 ? Self.transient(order) : Self.finished(order)
         }
-        let batch = try Batch(job("a", "timeout: 1s, retries: 2,"), in: Scratch(), performer: performer)
+        let batch = try Batch(job("a", "timeout: 2500ms, retries: 2,"), in: Scratch(), performer: performer)
         let records = await batch.run()
         #expect(records[0].outcome.isSuccess && records[0].attempts == 3 && performer.count == 3)
         #expect(batch.observer.recorded == ["started a", "finished a"])

@@ -15,6 +15,9 @@ internal import Media
         case abort
         /// The worker loops forever and doesn't react to messages.
         case hang
+        /// The worker loops forever, and the supervisor's time limit without activity is a second for this worker
+        /// alone: other workers may make no progress for longer on a busy machine.
+        case stall
         /// The worker allocates memory indefinitely.
         case memory
         /// The worker sends bytes that can't be decoded as a message.
@@ -38,7 +41,7 @@ internal import Media
             WorkerMain.printError("injected fault: \(rawValue)")
             switch self {
             case .abort: Glibc.abort()
-            case .hang: while true {}
+            case .hang, .stall: while true {}
             case .memory:
                 while let block = malloc(64 << 20) { memset(block, 1, 64 << 20) }
             case .invalidMessage:
@@ -87,7 +90,7 @@ internal import Media
     }
 
     /// Faults to inject, from `TANDEM_WORKER_FAULTS`: a list of `job:fault`, or `file:fault` for a probe of that file.
-    /// Each is injected once. `stall:seconds` and `probe:seconds` shorten the supervisor's time limits.
+    /// Each is injected once. `probe:seconds` shortens the supervisor's time limit of probes.
     final class WorkerFaultQueue: Sendable {
         private let faults: Guarded<[String: [WorkerFault]]>
 
@@ -96,11 +99,7 @@ internal import Media
             let text = getenv("TANDEM_WORKER_FAULTS").map { String(cString: $0) } ?? ""
             for entry in text.split(separator: ",") {
                 let parts = entry.split(separator: ":")
-                if parts.count == 2, parts[0] == "stall", let seconds = Double(parts[1]) {
-                    (limits.stallTimeout, limits.probeStallTimeout, limits.trialTimeout) = (
-                        seconds, seconds, seconds
-                    )
-                } else if parts.count == 2, parts[0] == "probe", let seconds = Double(parts[1]) {
+                if parts.count == 2, parts[0] == "probe", let seconds = Double(parts[1]) {
                     limits.probeTimeout = seconds
                 } else if parts.count == 2, let fault = WorkerFault(rawValue: String(parts[1])) {
                     faults[String(parts[0]), default: []].append(fault)
@@ -122,7 +121,14 @@ internal import Media
     extension WorkerProcess {
         /// Injects a fault into the worker's next task.
         func inject(_ fault: WorkerFault) {
-            queue.async { @Sendable in _ = self.channel.send(WorkerMessage.Order.inject(fault)) }
+            queue.async { @Sendable in
+                if fault == .stall {
+                    (self.limits.stallTimeout, self.limits.probeStallTimeout, self.limits.trialTimeout) = (
+                        1, 1, 1
+                    )
+                }
+                _ = self.channel.send(WorkerMessage.Order.inject(fault))
+            }
         }
     }
 

@@ -69,7 +69,7 @@ final class WorkerProcess: @unchecked Sendable {
 
     /// Root beneath which files are opened for the worker.
     let root: PathRoot
-    let limits: Limits
+    var limits: Limits
     let queue = DispatchQueue(label: "tandem.worker")
     let channel: MessageChannel
     private let process: pid_t
