@@ -368,7 +368,7 @@ import Testing
             """
         try scratch.write(slow.replacing("LIMIT", with: "timeout: 1s"), to: "jobs.yaml")
         let late = try tandem("run", "jobs.yaml", in: scratch)
-        #expect(late.status == 1 && late.errors.contains("timeout"), "\(late.errors)")
+        #expect(late.status == 1 && late.errors.contains("exceeded its timeout of "), "\(late.errors)")
         #expect(files(scratch) == [])
         try scratch.write(slow.replacing("LIMIT", with: "retries: 0"), to: "jobs.yaml")
         let ended = try program(

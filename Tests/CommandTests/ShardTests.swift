@@ -192,7 +192,7 @@ import Testing
     /// Concurrent runs of the same part publish each output once.
     @Test func concurrentRunsOfAShardPublishOnce() throws {
         let scratch = try batch()
-        let rounds = TestPaths.isQuick ? 5 : 40
+        let rounds = TestPaths.isQuick ? 5 : 12
         let script = """
             for i in $(seq \(rounds)); do
                 for k in 1 2 3 4 5; do "$0" run -q --plan parts --shard 0 2>>log || echo failed & done; wait

@@ -38,8 +38,9 @@ import Testing
         #expect(status.text == "3 parts: 3 ended, 0 running, 0 waiting\n3 of 3 jobs done\n")
         let json = try tandem(["status", "batch", "--format", "json"], in: scratch)
         let report = try JSONSerialization.jsonObject(with: Data(json.text.utf8)) as? [String: Any]
-        let counts = ["parts", "ended", "running", "waiting", "jobs", "done"].map { report?[$0] as? Int }
-        #expect(counts == [3, 3, 0, 0, 3, 3] && report?["reasons"] as? [String] == [], "\(json.text)")
+        let keys = ["parts", "ended", "running", "waiting", "unknown", "jobs", "done"]
+        let counts = keys.map { report?[$0] as? Int }
+        #expect(counts == [3, 3, 0, 0, 0, 3, 3] && report?["reasons"] as? [String] == [], "\(json.text)")
         #expect(try tandem(["resubmit", "batch"], in: scratch).errors.hasPrefix("nothing to submit: "))
         try FileManager.default.removeItem(atPath: scratch.file("out/2.mkv"))
         let again = try tandem(["resubmit", "batch"], in: scratch)
@@ -73,7 +74,17 @@ import Testing
         (["submit", "jobs.yaml", "--engine", "local", "--out", "s3://x/y"], "--out"),
         (
             ["submit", "jobs.yaml", "--engine", "local", "--out", "b", "--partition", "x"],
-            "require --engine slurm"
+            "--partition can't be combined with --engine local"
+        ),
+        (
+            ["submit", "jobs.yaml", "--engine", "kubernetes", "--out", "b", "--image", "tandem"],
+            "--engine kubernetes requires --claim"
+        ),
+        (
+            [
+                "submit", "jobs.yaml", "--engine", "kubernetes", "--out", "b", "--image", "tandem", "--claim",
+                "media",
+            ], "--claim"
         ),
         (
             ["submit", "jobs.yaml", "--engine", "slurm", "--out", "b", "--time", "soon"],
@@ -95,6 +106,58 @@ import Testing
         let result = try tandem(arguments, in: scratch)
         #expect(result.status == 64 && result.errors.contains(message), "\(result.errors)")
         #expect(!FileManager.default.fileExists(atPath: scratch.file("b")))
+    }
+
+    /// Parts that another program runs: the file that describes them is written, and the state is known by the results.
+    @Test func exportedPartsHaveAnUnknownState() throws {
+        let scratch = try batch()
+        let engine = [
+            "--engine", "kubernetes", "--image", "tandem:1", "--claim", "media:\(scratch.path)", "--program",
+            TestPaths.tandem,
+        ]
+        let submitted = try tandem(
+            ["submit", "jobs.yaml", "--out", "batch", "--shards", "3"] + engine, in: scratch)
+        #expect(submitted.status == 0, "\(submitted.errors)")
+        let file = "\(scratch.path)/batch/submissions/1/job.json"
+        #expect(
+            submitted.errors == """
+                submission 1: 3 parts for Kubernetes; start them: kubectl create --filename \(file)
+                print the state: tandem status batch
+
+                """)
+        let job =
+            try JSONSerialization.jsonObject(with: Data(contentsOf: URL(filePath: file))) as? [String: Any]
+        let spec = job?["spec"] as? [String: Any]
+        #expect(spec?["completions"] as? Int == 3 && spec?["parallelism"] as? Int == 3)
+        func runPart(_ index: Int, of submission: Int) throws {
+            let script = "\(scratch.path)/batch/submissions/\(submission)/part.sh"
+            #expect(try program("sh", [script, "\(index)"]).status == 0)
+        }
+        try runPart(1, of: 1)
+        let status = try tandem(["status", "batch"], in: scratch)
+        #expect(
+            status.text == "3 parts: 1 ended, 0 running, 0 waiting, 2 without results\n1 of 3 jobs done\n")
+        let cancelled = try tandem(["cancel", "batch"], in: scratch)
+        #expect(cancelled.status == 4 && cancelled.errors.contains("kubectl delete --filename \(file)"))
+        let again = try tandem(["resubmit", "batch"], in: scratch)
+        #expect(
+            again.status == 0 && again.errors.hasPrefix("submission 2: 2 parts for Kubernetes;"),
+            "\(again.errors)")
+        try runPart(0, of: 2)
+        try runPart(1, of: 2)
+        let followed = try tandem(["status", "--follow", "batch"], in: scratch)
+        #expect(followed.status == 0 && followed.errors.hasSuffix("3 of 3 jobs done\n"), "\(followed.errors)")
+        #expect(scratch.contents.filter { $0.hasPrefix("out/") } == ["out/1.mkv", "out/2.mkv", "out/3.mkv"])
+
+        let outside = try tandem(
+            [
+                "submit", "jobs.yaml", "--out", "other", "--engine", "kubernetes", "--image", "t", "--claim",
+                "m:/media",
+            ],
+            in: scratch)
+        #expect(
+            outside.status == 64 && outside.errors.contains("no --claim has a path that contains the folder"))
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("other")))
     }
 
     /// A folder outside the root is refused before anything is written.

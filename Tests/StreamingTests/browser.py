@@ -63,7 +63,7 @@ async function play(name, renditions, type) {
   for (let i = 0; i < buffer.buffered.length; i++) ranges.push([buffer.buffered.start(i), buffer.buffered.end(i)]);
   source.endOfStream();
   if (ranges.length === 1) {
-    video.playbackRate = 4;
+    video.playbackRate = 16;
     const ended = event(video, "ended");
     const late = new Promise((_, failed) => setTimeout(() => failed(new Error("playback doesn't end")), 1000 * (end + 10)));
     await Promise.race([video.play().then(() => ended), late]);

@@ -7,18 +7,23 @@ extension ClusterBatch {
         /// Number of parts that wait in an engine, by the reason that it states.
         package var waiting: [String: Int] = [:]
         package var running = 0
+        /// Number of parts without results of which only a program knows whether they wait, run or have ended.
+        package var unknown = 0
         package var parts = 0
 
-        /// Whether no part waits or runs.
-        package var isOver: Bool { running == 0 && waiting.isEmpty }
+        /// Whether no part waits, runs or has an unknown state.
+        package var isOver: Bool { running == 0 && waiting.isEmpty && unknown == 0 }
+
+        /// Number of parts that have ended.
+        var ended: Int { parts - waitingCount - running - unknown }
 
         /// The state in one line.
         package var line: String {
             let listed = reasons.map { "\($0.key): \($0.value)" }.joined(separator: ", ")
-            let ended = parts - waitingCount - running
             return
                 "\(counted(parts, "part")): \(ended) ended, \(running) running, \(waitingCount) waiting"
                 + (listed.isEmpty ? "" : " (\(listed))")
+                + (unknown == 0 ? "" : ", \(unknown) without results")
         }
 
         /// Number of parts that wait.
@@ -37,6 +42,8 @@ extension ClusterBatch {
         package var ended: Int
         package var running: Int
         package var waiting: Int
+        /// Number of parts without results whose state isn't known, as another program runs them.
+        package var unknown: Int
         /// The reasons for which parts wait, as the engine states them.
         package var reasons: [Reason]
         /// Number of jobs, and of those that are done.
@@ -51,7 +58,7 @@ extension ClusterBatch {
 
         package init(_ status: Status, _ results: Results) {
             (parts, running, waiting) = (status.parts, status.running, status.waitingCount)
-            ended = parts - running - waiting
+            (ended, unknown) = (status.ended, status.unknown)
             reasons = status.reasons.map { Reason(reason: $0.key, count: $0.value) }
             (jobs, done) = (results.report.jobs.count, results.report.jobs.count - results.missing.count)
         }

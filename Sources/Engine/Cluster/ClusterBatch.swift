@@ -50,27 +50,45 @@ package struct ClusterBatch: Sendable {
     /// Minimum work of a part in seconds of processor time. Less work takes no longer than its start on a cluster.
     package static let minWork = 60.0
 
-    /// Submits parts to an engine; nil for all. Returns a description of the submission for the user.
+    /// What became of submitted parts.
+    package struct Submitted: Sendable {
+        /// Description for the user, in one line.
+        package let text: String
+        /// Whether the engine runs the parts. Otherwise, the user starts them.
+        package let isStarted: Bool
+    }
+
+    /// Submits parts to an engine; nil for all.
     /// - Throws: An environment error if the folder can't be written or the engine refuses the parts.
     private func submit(
         _ parts: [Int]?, to engine: ClusterEngineKind, _ resources: ClusterResources, _ command: PartCommand
-    ) async throws(EngineError) -> String {
-        if let problem = resources.problem { throw EngineError(.usage, problem) }
+    ) async throws(EngineError) -> Submitted {
+        if let problem = resources.problem(with: engine) { throw EngineError(.usage, problem) }
         let count = try partCount()
         let (submission, folder) = try SubmissionFolder.create(of: path) { number in
             Submission(
                 number: number, engine: engine, parts: parts ?? Array(0..<count), resources: resources,
                 command: command, host: HostName.current)
         }
-        let text = try await engine.engine.start(submission, in: folder)
-        return "submission \(submission.number): \(text)"
+        let text: String
+        switch engine.control {
+        case .engine(let engine): text = try await engine.start(submission, in: folder)
+        case .export(let export):
+            do throws(EngineError) {
+                text = try export.write(submission, in: folder)
+            } catch {
+                folder.remove()
+                throw error
+            }
+        }
+        return Submitted(text: "submission \(submission.number): \(text)", isStarted: !engine.isExport)
     }
 
     /// Submits all parts of a new batch, like `submit`. If the engine refuses them, the batch is removed.
     /// - Throws: The errors of `submit`.
     package func submitNew(
         to engine: ClusterEngineKind, _ resources: ClusterResources, _ command: PartCommand
-    ) async throws(EngineError) -> String {
+    ) async throws(EngineError) -> Submitted {
         do {
             return try await submit(nil, to: engine, resources, command)
         } catch {
@@ -81,10 +99,10 @@ package struct ClusterBatch: Sendable {
     }
 
     /// Submits the parts with jobs that aren't done and that no submission is still going to run, to the engine and with
-    /// the command of the latest submission, and with its resources where `resources` states none. Returns a description
-    /// for the user; nil if there is no such part.
+    /// the command of the latest submission, and with its resources where `resources` states none. Returns nil if
+    /// there is no such part.
     /// - Throws: An error if there is no submission, and those of `submit`.
-    package func resubmit(_ resources: ClusterResources) async throws(EngineError) -> String? {
+    package func resubmit(_ resources: ClusterResources) async throws(EngineError) -> Submitted? {
         let found = try submissions(partCount())
         guard let latest = found.last?.submission else { throw noSubmission }
         let pending = try await states(of: found)
@@ -111,13 +129,33 @@ package struct ClusterBatch: Sendable {
         guard !found.isEmpty else { throw noSubmission }
         var status = Status()
         status.parts = count
-        for state in try await states(of: found).values {
+        let states = try await states(of: found)
+        for state in states.values {
             switch state {
             case .running: status.running += 1
             case .waiting(let reason): status.waiting[reason, default: 0] += 1
             }
         }
+        status.unknown = try unknownParts(of: found.map(\.submission)).subtracting(states.keys).count
         return status
+    }
+
+    /// Returns the parts of exported submissions with jobs that aren't done and without results since the submission.
+    /// Whether they wait, run or were killed isn't known.
+    private func unknownParts(of submissions: [Submission]) throws(EngineError) -> Set<Int> {
+        let exported = submissions.filter(\.engine.isExport)
+        guard !exported.isEmpty else { return [] }
+        let outcomes = try converting { () throws(ShardFolder.Problem) in try shards.outcomes() }
+        var unknown: Set<Int> = []
+        for submission in exported {
+            for index in submission.parts {
+                let part = outcomes.parts[index]
+                if part.latestRun ?? 0 < submission.begun, part.jobs.contains(where: { !$0.isDone }) {
+                    unknown.insert(index)
+                }
+            }
+        }
+        return unknown
     }
 
     private func states(
@@ -125,9 +163,9 @@ package struct ClusterBatch: Sendable {
     ) async throws(EngineError) -> [Int: PartState] {
         var states: [Int: PartState] = [:]
         for (submission, folder) in submissions {
+            guard case .engine(let engine) = submission.engine.control else { continue }
             let parts = Set(submission.parts)
-            let found = try await submission.engine.engine.states(of: submission, in: folder)
-                .filter { parts.contains($0.key) }
+            let found = try await engine.states(of: submission, in: folder).filter { parts.contains($0.key) }
             // A part that two submissions contain runs if one of them runs it.
             states.merge(found) { one, other in one == .running ? one : other }
         }
@@ -135,14 +173,17 @@ package struct ClusterBatch: Sendable {
     }
 
     /// Cancels all parts that wait or run.
-    /// - Throws: An error if there is no submission, or if an engine can't be reached.
+    /// - Throws: An error if there is no submission, if an engine can't be reached, or for parts of an exported submission.
     package func cancel() async throws(EngineError) {
         let found = try submissions(partCount())
         guard !found.isEmpty else { throw noSubmission }
         var problem: EngineError?
         for (submission, folder) in found {
             do throws(EngineError) {
-                try await submission.engine.engine.cancel(submission, in: folder)
+                switch submission.engine.control {
+                case .engine(let engine): try await engine.cancel(submission, in: folder)
+                case .export(let export): throw export.cancellationError(submission, in: folder)
+                }
             } catch {
                 problem = problem ?? error
             }

@@ -1,9 +1,15 @@
-/// The engine that starts the parts of a batch.
+internal import JobRun
+
+/// The engine that runs the parts of a batch.
 package enum ClusterEngineKind: String, Codable, CaseIterable, Sendable {
     /// Tasks of a job array of Slurm.
     case slurm
     /// Processes on this machine.
     case local
+    /// Pods of an Indexed Job of Kubernetes, whose manifest is written.
+    case kubernetes
+    /// Tasks of an Open Job Description template, which is written.
+    case openjd
 }
 
 /// The state of a part in its engine.
@@ -35,11 +41,48 @@ package protocol ClusterEngine: Sendable {
 }
 
 extension ClusterEngineKind {
-    /// The engine of this kind.
-    package var engine: any ClusterEngine {
+    /// How parts are run.
+    enum Control: Sendable {
+        /// By an engine that starts, queries and cancels the parts.
+        case engine(any ClusterEngine)
+        /// By another program, for which a file is written.
+        case export(any PartExport)
+    }
+
+    var control: Control {
         switch self {
-        case .slurm: SlurmEngine()
-        case .local: LocalEngine()
+        case .slurm: .engine(SlurmEngine())
+        case .local: .engine(LocalEngine())
+        case .kubernetes: .export(KubernetesExport())
+        case .openjd: .export(OpenJobDescriptionExport())
+        }
+    }
+
+    /// Returns the maximum number of parts of a submission.
+    /// - Throws: An environment error if the engine can't be reached.
+    package func maxParts() async throws(EngineError) -> Int {
+        switch control {
+        case .engine(let engine): min(try await engine.maxParts(), ShardFolder.maxParts)
+        case .export: ShardFolder.maxParts
+        }
+    }
+
+    /// Whether a file is written for another program, which the user starts.
+    var isExport: Bool { if case .export = control { true } else { false } }
+
+    /// Absolute path of the program where the parts run; nil if it is that of this program.
+    package var program: String? { self == .kubernetes ? "/usr/bin/tandem" : nil }
+
+    /// The options that the engine requires.
+    var requiredOptions: [ClusterResources.Option] { self == .kubernetes ? [.image, .claim] : [] }
+
+    /// The options that the engine has.
+    var resourceOptions: Set<ClusterResources.Option> {
+        switch self {
+        case .slurm: [.partition, .account, .time, .cpus, .memory, .concurrent]
+        case .local: [.concurrent]
+        case .kubernetes: [.time, .cpus, .memory, .concurrent, .image, .claim]
+        case .openjd: [.time, .cpus, .memory]
         }
     }
 }

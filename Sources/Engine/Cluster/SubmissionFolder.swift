@@ -83,6 +83,9 @@ package struct SubmissionFolder: Sendable {
     /// Removes all submissions of a batch, none of which has started a part.
     static func removeAll(of batch: String) { try? FileManager.default.removeItem(atPath: parent(of: batch)) }
 
+    /// Removes the submission, which has started no part.
+    func remove() { try? FileManager.default.removeItem(atPath: path) }
+
     /// Creates the next folder of a batch, and records the submission that `body` returns for its number.
     /// - Throws: An environment error if the folder can't be written.
     static func create(

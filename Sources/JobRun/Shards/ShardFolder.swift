@@ -219,6 +219,8 @@ package struct ShardFolder: Sendable {
         var plan: PlanFile
         /// Entries of all results of the part, by file and id.
         var claims: [ClaimKey: [RunReport.Job]] = [:]
+        /// Start of the latest run with results of the part, in seconds since 1970.
+        var latestRun: Double?
     }
 
     private struct ClaimKey: Hashable {
@@ -234,6 +236,8 @@ package struct ShardFolder: Sendable {
         package var jobs: [RunReport.Job]
         /// Entries of jobs that no part contains, because they can't be planned or are skipped; only in the first part.
         package var others: [RunReport.Job]
+        /// Start of the latest run that has results of the part, in seconds since 1970; nil if there is none.
+        package var latestRun: Double?
     }
 
     /// Returns the number of parts.
@@ -253,6 +257,7 @@ package struct ShardFolder: Sendable {
         let reports = reports().filter { $0.part.map { indices[$0] != nil } ?? false }
         for report in reports {
             guard let index = report.part.flatMap({ indices[$0] }) else { continue }
+            parts[index].latestRun = max(report.begun, parts[index].latestRun ?? report.begun)
             for job in report.jobs {
                 parts[index].claims[ClaimKey(job.file, job.id), default: []].append(job)
             }
@@ -262,7 +267,8 @@ package struct ShardFolder: Sendable {
             return PartOutcome(
                 jobs: part.plan.plan.jobs.flatMap { entries(of: $0, part.claims) },
                 others: part.plan.plan.refusals.map { RunReport.Job(refused: $0) }
-                    + (isFirst ? part.plan.plan.skips.map { RunReport.Job(skipped: $0) } : []))
+                    + (isFirst ? part.plan.plan.skips.map { RunReport.Job(skipped: $0) } : []),
+                latestRun: part.latestRun)
         }
         let begun = reports.map(\.begun).min() ?? 0
         let ended = reports.map { $0.begun + $0.seconds }.max() ?? begun

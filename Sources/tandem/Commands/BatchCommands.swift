@@ -57,8 +57,9 @@ struct ResubmitCommand: AsyncParsableCommand {
 
     func run() async throws {
         let batch = try batch.batch()
-        let text = try await batch.resubmit(requested.resources)
-        Terminal.reportLine(text ?? "nothing to submit: each job is done, waits, runs, or can't be planned")
-        if !detach { try await batch.finish() }
+        let submitted = try await batch.resubmit(requested.resources)
+        Terminal.reportLine(
+            submitted?.text ?? "nothing to submit: each job is done, waits, runs, or can't be planned")
+        if !detach, submitted?.isStarted != false { try await batch.finish() }
     }
 }

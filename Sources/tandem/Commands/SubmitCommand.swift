@@ -20,7 +20,10 @@ struct SubmitCommand: AsyncParsableCommand {
     @OptionGroup var state: StateArguments
     @OptionGroup var workers: WorkerArguments
 
-    @Option(help: "Engine that runs the parts: Slurm, or processes on this machine.")
+    @Option(
+        help:
+            "Engine that runs the parts: Slurm, processes on this machine, or Kubernetes or Open Job Description, for which a file is written."
+    )
     var engine: ClusterEngineKind
 
     @Option(
@@ -41,7 +44,9 @@ struct SubmitCommand: AsyncParsableCommand {
     @OptionGroup var requested: ResourceArguments
 
     @Option(
-        help: "Path of this program on the other machines (default: as on this one).", completion: .file())
+        help:
+            "Path of this program on the other machines (default: as on this one; in a container: /usr/bin/tandem).",
+        completion: .file())
     var program: String?
 
     @Flag(help: "Don't wait for the end of the batch.")
@@ -54,12 +59,7 @@ struct SubmitCommand: AsyncParsableCommand {
         }
         if program?.hasPrefix("/") == false { throw ValidationError("--program must be an absolute path") }
         if out.isEmpty { throw ValidationError("--out must be the path of a new folder") }
-        var local = ClusterResources()
-        local.concurrentParts = requested.resources.concurrentParts
-        if engine == .local, requested.resources != local {
-            throw ValidationError(
-                "--partition, --account, --time, --cpus and --memory require --engine slurm")
-        }
+        if let problem = requested.resources.problem(with: engine) { throw ValidationError(problem) }
     }
 
     func run() async throws {
@@ -67,7 +67,7 @@ struct SubmitCommand: AsyncParsableCommand {
         let set = try variables.load(paths, access.granted(for: paths))
         let batch = ClusterBatch(path: out, beneath: set.access.root)
         try batch.requireInsideRoot()
-        let maxParts = min(try await engine.engine.maxParts(), ShardFolder.maxParts)
+        let maxParts = try await engine.maxParts()
         let result = try reporting.passing(set) {
             try DryRun(of: set, reporting.strictness, state: state.location, workers: workers.settings)
                 .plan(only: only)
@@ -88,10 +88,13 @@ struct SubmitCommand: AsyncParsableCommand {
         _ = try SavedPlan.write(
             result.planned, of: set, variables: try variables.values(), to: batch.path, shards: count)
         let command = try PartCommand(
-            program: program, root: access.root.map { StateFolder(path: $0).absolute },
+            program: program ?? engine.program, root: access.root.map { StateFolder(path: $0).absolute },
             isUntrusted: access.untrusted, allowsNetwork: access.allowNetwork, workers: workers.settings)
-        Terminal.reportLine(try await batch.submitNew(to: engine, requested.resources, command))
-        if detach { return Terminal.reportLine("print the state: tandem status \(SafeText.shellWord(out))") }
+        let submitted = try await batch.submitNew(to: engine, requested.resources, command)
+        Terminal.reportLine(submitted.text)
+        if detach || !submitted.isStarted {
+            return Terminal.reportLine("print the state: tandem status \(SafeText.shellWord(out))")
+        }
         try await batch.finish()
     }
 }

@@ -12,17 +12,28 @@ struct ResourceArguments: ParsableArguments {
 
     @Option(
         help:
-            "Slurm: time limit of a part, such as 4:00:00. A part that reaches it is requeued and continues.")
+            "Time limit of a part on a cluster, such as 4:00:00. A part that reaches it is started again and continues."
+    )
     var time: String?
 
-    @Option(help: "Slurm: number of processors of a part.")
+    @Option(help: "Number of processors of a part on a cluster.")
     var cpus: Int?
 
-    @Option(help: ArgumentHelp("Slurm: memory of a part, such as 8GB.", valueName: "size"))
+    @Option(help: ArgumentHelp("Memory of a part on a cluster, such as 8GB.", valueName: "size"))
     var memory: String?
 
     @Option(help: "Maximum number of parts that run at once (default on this machine: 1).")
     var concurrent: Int?
+
+    @Option(help: "Kubernetes: container image with this program.")
+    var image: String?
+
+    @Option(
+        parsing: .singleValue,
+        help: ArgumentHelp(
+            "Kubernetes: persistent volume claim and the path of its volume, which is the same on this machine; repeatable.",
+            valueName: "name:path"))
+    var claim: [VolumeClaim] = []
 
     func validate() throws {
         if let memory, Language.byteSize.parse(memory) == nil {
@@ -36,7 +47,12 @@ struct ResourceArguments: ParsableArguments {
         var resources = ClusterResources()
         (resources.partition, resources.account, resources.timeLimit) = (partition, account, time)
         (resources.processors, resources.memory) = (cpus, memory.flatMap(Language.byteSize.parse))
-        resources.concurrentParts = concurrent
+        (resources.concurrentParts, resources.image) = (concurrent, image)
+        resources.claims = claim.isEmpty ? nil : claim
         return resources
     }
+}
+
+extension VolumeClaim: ExpressibleByArgument {
+    package init?(argument: String) { self.init(argument) }
 }
