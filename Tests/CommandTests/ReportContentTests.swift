@@ -105,6 +105,34 @@ import Testing
         #expect(page.components(separatedBy: "<tr data-job=").count - 1 == min(count, 500))
     }
 
+    /// Jobs of several machines that ran at the same time are in different rows of the timeline.
+    @Test func concurrentJobsHaveRowsOfTheirOwn() {
+        var jobs = (0..<4).map(Self.job)
+        for (index, begun) in [0.0, 0.5, 1, 10].enumerated() {
+            (jobs[index].begun, jobs[index].seconds, jobs[index].slot) = (begun, 1, 0)
+        }
+        let report = RunReport(jobs: jobs, files: ["jobs.yaml"], begun: 0, seconds: 11, status: .succeeded)
+        let page = HTMLRenderer.render(report)
+        let rows = page.split(separator: "<rect ").dropFirst().compactMap { text in
+            text.split(separator: " y=\"").dropFirst().first?.prefix { $0 != "\"" }
+        }
+        #expect(
+            rows == ["2", "24", "2", "2"] && page.contains("worker 2") && !page.contains("worker 3"),
+            "\(rows)")
+    }
+
+    /// The page of a very large run lists some of its jobs.
+    @Test func veryLargeRunsAreListedInPart() {
+        let jobs = (0..<20_001).map(Self.job)
+        let report = RunReport(jobs: jobs, files: ["jobs.yaml"], begun: 0, seconds: 1, status: .succeeded)
+        let page = HTMLRenderer.render(report)
+        #expect(page.contains("The first 20000 of 20001 jobs are listed"))
+        #expect(
+            page.components(separatedBy: "<th scope=\"row\">").count - 1 >= 20_000
+                && !page.contains("Timeline"))
+        #expect(!page.contains("job[20000]"))
+    }
+
     /// In a browser, the filter of the page hides rows, and a click on a column heading sorts them.
     @Test func pageFiltersAndSortsRows() throws {
         let scratch = try Scratch()

@@ -163,6 +163,42 @@ import Testing
         #expect(try tandem(["run", "--plan", parts], in: scratch).status == 64)
     }
 
+    /// The latest run decides about a job without output. Times of jobs are relative to their run.
+    @Test(arguments: [false, true]) func latestResultOfACheckCounts(isFailureLater: Bool) throws {
+        let scratch = try Scratch()
+        try scratch.write(
+            "version: 1\njobs: { a: { asset: { pattern: smpte, size: 64x64, duration: 1s }, check: true } }\n",
+            to: "jobs.yaml")
+        #expect(
+            try tandem(["plan", "--shards", "1", "--out", "parts", "jobs.yaml"], in: scratch).status == 0)
+        #expect(try tandem(["run", "--plan", "parts", "--shard", "0"], in: scratch).status == 0)
+        let name = try #require(scratch.contents.first { $0.hasPrefix("parts/results/") })
+        func object(_ path: String) throws -> [String: Any] {
+            let data = try Data(contentsOf: URL(filePath: scratch.file(path)))
+            return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        }
+        var report = try object(name)
+        let begun = try #require(report["begun"] as? Double)
+        var jobs = try #require(report["jobs"] as? [[String: Any]])
+        report["begun"] = begun + (isFailureLater ? 1000 : -1000)
+        // The failed job began later in its run than the successful one did.
+        (jobs[0]["outcome"], jobs[0]["begun"], jobs[0]["reason"]) = (
+            "failed", isFailureLater ? 0.0 : 20.0, "damaged"
+        )
+        report["jobs"] = jobs
+        try JSONSerialization.data(withJSONObject: report).write(
+            to: URL(filePath: scratch.file("parts/results/0-other.json")))
+        let collected = try tandem(["collect", "parts", "--report", "r.json"], in: scratch)
+        #expect(collected.status == (isFailureLater ? 1 : 0), "\(collected.errors)")
+        let all = try object("r.json")
+        let job = try #require((all["jobs"] as? [[String: Any]])?.first)
+        #expect(job["outcome"] as? String == (isFailureLater ? "failed" : "succeeded"))
+        let time = try #require(job["begun"] as? Double)
+        #expect(
+            all["begun"] as? Double == (isFailureLater ? begun : begun - 1000) && (1000..<1010).contains(time)
+        )
+    }
+
     /// The combined report contains the images of the parts' reports, for outputs that still exist.
     @Test func imagesOfShardReportsAreCollected() throws {
         let scratch = try folderWithSource()

@@ -50,7 +50,7 @@ package struct ClusterBatch: Sendable {
     /// Minimum work of a part in seconds of processor time. Less work takes no longer than its start on a cluster.
     package static let minWork = 60.0
 
-    /// What became of submitted parts.
+    /// The result of a submission.
     package struct Submitted: Sendable {
         /// Description for the user, in one line.
         package let text: String

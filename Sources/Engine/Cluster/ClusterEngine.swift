@@ -41,7 +41,7 @@ package protocol ClusterEngine: Sendable {
 }
 
 extension ClusterEngineKind {
-    /// How parts are run.
+    /// The control of parts.
     enum Control: Sendable {
         /// By an engine that starts, queries and cancels the parts.
         case engine(any ClusterEngine)

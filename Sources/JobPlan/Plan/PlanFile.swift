@@ -64,9 +64,9 @@ package struct PlanFile: Codable, Sendable {
         self.plan = plan
     }
 
-    /// Encodes the plan as JSON; equal plans have equal bytes.
-    package func data() throws -> Data {
-        try JSONFormat.data(of: self)
+    /// Encodes the plan as JSON, with `isLine` in one line; equal plans have equal bytes.
+    package func data(isLine: Bool = false) throws -> Data {
+        try JSONFormat.data(of: self, isLine: isLine)
     }
 
     /// Reads a plan file. Throws if the file is invalid.

@@ -10,7 +10,7 @@ internal import LibAV
 /// A page has at most `minimumBudget` bytes, or `budgetPerJob` bytes for each job if that is more. Images are dropped
 /// to meet this limit.
 package enum HTMLRenderer {
-    /// Maximum number of jobs without failures that are shown with details; further jobs appear only in the table.
+    /// Maximum number of failed jobs, and of other jobs, that are shown with details; further jobs appear only in the table.
     private static let maxDetailedJobs = 500
     /// Maximum number of outputs with preview images.
     package static let maxPreviews = 200
@@ -66,7 +66,7 @@ package enum HTMLRenderer {
         page += "<main>\n" + summary(report)
         if !failed.isEmpty {
             page += "<section aria-labelledby=\"failures\">\n<h2 id=\"failures\">Failures</h2>\n"
-            for job in failed { page += details(job, failed.count <= 20) }
+            for job in failed.prefix(maxDetailedJobs) { page += details(job, failed.count <= 20) }
             page += "</section>\n"
         }
         page += timeline(report)
@@ -76,7 +76,13 @@ package enum HTMLRenderer {
             + rest.filter { $0.outcome == .upToDate && !$0.tracks.isEmpty }
         let detailsText = detailedJobs.prefix(maxDetailedJobs).map { details($0, false) }.joined()
         page += "<section aria-labelledby=\"jobs\">\n<h2 id=\"jobs\">Jobs</h2>\n"
-        page += table(report.jobs.map { job in (job, linked.contains(name(job)) ? name(job) : nil) })
+        if report.jobs.count > maxListedJobs {
+            page +=
+                "<p>The first \(maxListedJobs) of \(report.jobs.count) jobs are listed, those that aren't done before the others; the JSON report contains all.</p>\n"
+        }
+        page += table(
+            report.jobs.prefix(maxListedJobs).map { job in (job, linked.contains(name(job)) ? name(job) : nil)
+            })
         page += detailsText + "</section>\n</main>\n"
         page += "<footer>\(Markup.escaped(report.program)); "
         page += Markup.escaped(report.libraries.map { "\($0.key) \($0.value)" }.joined(separator: ", "))
@@ -212,10 +218,31 @@ package enum HTMLRenderer {
 
     // MARK: Timeline
 
+    /// Maximum number of jobs in the table.
+    private static let maxListedJobs = 20_000
+    /// Maximum numbers of jobs and of rows of the timeline; a larger run has none.
+    private static let (maxTimelineJobs, maxTimelineRows) = (5000, 200)
+
+    /// Returns the row of each job, so that jobs of a row don't overlap. They may come from several machines.
+    private static func timelineRows(of jobs: [RunReport.Job]) -> [Int] {
+        var rows = [Int](repeating: 0, count: jobs.count)
+        var ends: [Double] = []
+        for index in jobs.indices.sorted(by: { (jobs[$0].begun ?? 0, $0) < (jobs[$1].begun ?? 0, $1) }) {
+            let begun = jobs[index].begun ?? 0
+            let row = ends.firstIndex { $0 <= begun } ?? ends.count
+            if row == ends.count { ends.append(0) }
+            ends[row] = begun + jobs[index].seconds
+            rows[index] = row
+        }
+        return rows
+    }
+
     private static func timeline(_ report: RunReport) -> String {
         let jobs = report.jobs.filter { $0.begun != nil }
-        guard !jobs.isEmpty else { return "" }
-        let slots = (jobs.map(\.slot).max() ?? 0) + 1
+        guard !jobs.isEmpty, jobs.count <= maxTimelineJobs else { return "" }
+        let rows = timelineRows(of: jobs)
+        let slots = (rows.max() ?? 0) + 1
+        guard slots <= maxTimelineRows else { return "" }
         let length = max(0.001, jobs.map { ($0.begun ?? 0) + $0.seconds }.max() ?? report.seconds)
         let (width, left, row) = (1000.0, 70.0, 22.0)
         let height = Double(slots) * row + 30
@@ -225,11 +252,11 @@ package enum HTMLRenderer {
         for slot in 0..<slots {
             text += "<text x=\"0\" y=\"\(number(Double(slot) * row + 15))\">worker \(slot + 1)</text>\n"
         }
-        for job in jobs {
+        for (job, slot) in zip(jobs, rows) {
             let x = left + (job.begun ?? 0) * scale
             let wide = max(1, job.seconds * scale - 1)
             text +=
-                "<rect class=\"\(job.outcome.rawValue)\" x=\"\(number(x))\" y=\"\(number(Double(job.slot) * row + 2))\" width=\"\(number(wide))\" height=\"\(number(row - 5))\" rx=\"2\"><title>\(Markup.escaped("\(job.id): \(job.outcome.rawValue), \(seconds(job.seconds))"))</title></rect>\n"
+                "<rect class=\"\(job.outcome.rawValue)\" x=\"\(number(x))\" y=\"\(number(Double(slot) * row + 2))\" width=\"\(number(wide))\" height=\"\(number(row - 5))\" rx=\"2\"><title>\(Markup.escaped("\(job.id): \(job.outcome.rawValue), \(seconds(job.seconds))"))</title></rect>\n"
         }
         let base = Double(slots) * row + 6
         text +=

@@ -274,9 +274,9 @@ package struct RunReport: Codable, Sendable {
         }
     }
 
-    /// Encodes the report as JSON in the canonical format.
-    package func json() throws -> Data {
-        try JSONFormat.data(of: self)
+    /// Encodes the report as JSON in the canonical format; with `isLine`, in one line.
+    package func json(isLine: Bool = false) throws -> Data {
+        try JSONFormat.data(of: self, isLine: isLine)
     }
 }
 

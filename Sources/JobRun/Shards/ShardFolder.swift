@@ -67,7 +67,7 @@ package struct ShardFolder: Sendable {
                     jobs: planned,
                     skips: index == 0 ? plan.plan.skips : Self.skips(of: plan.plan, neededBy: planned),
                     refusals: index == 0 ? plan.plan.refusals : [])
-                let data = try part.data()
+                let data = try part.data(isLine: true)
                 try data.write(to: URL(filePath: name(ofShard: index)), options: .withoutOverwriting)
                 digests.append(SHA256Hasher.digest(of: Array(data)))
             }
@@ -175,7 +175,7 @@ package struct ShardFolder: Sendable {
                 try JSONEncoder().encode(stored).write(
                     to: URL(filePath: name + Self.previewsSuffix), options: .atomic)
             }
-            try report.json().write(to: URL(filePath: name), options: .atomic)
+            try report.json(isLine: true).write(to: URL(filePath: name), options: .atomic)
         } catch {
             throw Problem("the results can't be written to \(results): \(error)")
         }
@@ -215,9 +215,8 @@ package struct ShardFolder: Sendable {
         return found
     }
 
-    private struct Part {
-        var plan: PlanFile
-        /// Entries of all results of the part, by file and id.
+    private struct PartResults {
+        /// Entries of all results of the part by file and id, in the order of the runs.
         var claims: [ClaimKey: [RunReport.Job]] = [:]
         /// Start of the latest run with results of the part, in seconds since 1970.
         var latestRun: Double?
@@ -251,30 +250,38 @@ package struct ShardFolder: Sendable {
     /// part are ignored.
     package func outcomes() throws(Problem) -> (parts: [PartOutcome], report: RunReport) {
         let digests = try digests()
-        var parts: [Part] = []
-        for index in digests.indices { parts.append(Part(plan: try shard(index, of: digests))) }
         let indices = Dictionary(zip(digests, digests.indices), uniquingKeysWith: { first, _ in first })
+        // In the order of their runs, and so are the claims of a job.
         let reports = reports().filter { $0.part.map { indices[$0] != nil } ?? false }
+            .sorted { $0.begun < $1.begun }
+        let begun = reports.first?.begun ?? 0
+        var results = [PartResults](repeating: PartResults(), count: digests.count)
         for report in reports {
             guard let index = report.part.flatMap({ indices[$0] }) else { continue }
-            parts[index].latestRun = max(report.begun, parts[index].latestRun ?? report.begun)
-            for job in report.jobs {
-                parts[index].claims[ClaimKey(job.file, job.id), default: []].append(job)
+            results[index].latestRun = report.begun
+            for var job in report.jobs {
+                // The times of jobs are relative to the start of their run.
+                job.begun = job.begun.map { $0 + report.begun - begun }
+                results[index].claims[ClaimKey(job.file, job.id), default: []].append(job)
             }
         }
-        let outcomes = parts.map { part in
-            let isFirst = part.plan.shard?.index == 0
-            return PartOutcome(
-                jobs: part.plan.plan.jobs.flatMap { entries(of: $0, part.claims) },
-                others: part.plan.plan.refusals.map { RunReport.Job(refused: $0) }
-                    + (isFirst ? part.plan.plan.skips.map { RunReport.Job(skipped: $0) } : []),
-                latestRun: part.latestRun)
+        // Only one part is in memory: a plan may have a million jobs.
+        var outcomes: [PartOutcome] = []
+        var files: [String] = []
+        for (index, found) in results.enumerated() {
+            let part = try shard(index, of: digests)
+            if index == 0 { files = part.files }
+            outcomes.append(
+                PartOutcome(
+                    jobs: part.plan.jobs.flatMap { entries(of: $0, found.claims) },
+                    others: part.plan.refusals.map { RunReport.Job(refused: $0) }
+                        + (index == 0 ? part.plan.skips.map { RunReport.Job(skipped: $0) } : []),
+                    latestRun: found.latestRun))
         }
-        let begun = reports.map(\.begun).min() ?? 0
         let ended = reports.map { $0.begun + $0.seconds }.max() ?? begun
         let jobs = outcomes.flatMap { $0.others + $0.jobs }
         let report = RunReport(
-            jobs: jobs, files: parts.first?.plan.files ?? [], begun: begun, seconds: ended - begun,
+            jobs: jobs, files: files, begun: begun, seconds: ended - begun,
             status: jobs.allSatisfy(\.isDone) ? .succeeded : .failed)
         return (outcomes, report)
     }
@@ -299,9 +306,7 @@ package struct ShardFolder: Sendable {
     private func best(_ task: OutputTask, in plan: JobPlan, of claims: [RunReport.Job]) -> RunReport.Job? {
         // No file confirms the result of an output that isn't published, so the latest result counts.
         var claims = claims
-        if !task.output.isPublished, let latest = claims.max(by: { ($0.begun ?? 0) < ($1.begun ?? 0) }) {
-            claims = [latest]
-        }
+        if !task.output.isPublished { claims = Array(claims.suffix(1)) }
         var mismatch: String?
         var failed: RunReport.Job?
         var confirmed: RunReport.Job?
