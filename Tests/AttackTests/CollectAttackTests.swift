@@ -147,7 +147,7 @@ import Testing
         // Results of another plan.
         for (name, data) in saved {
             let text = String(decoding: data, as: UTF8.self)
-            let start = try #require(text.range(of: "\"part\" : \""))
+            let start = try #require(text.range(of: "\"part\":\""))
             try scratch.write(
                 text.replacingCharacters(
                     in: start.upperBound..<text.index(start.upperBound, offsetBy: 64), with: "0"),

@@ -197,6 +197,7 @@ package struct ClusterBatch: Sendable {
         var last: Status?
         var failures = 0
         while true {
+            let asked = ContinuousClock.now
             do throws(EngineError) {
                 let status = try await status()
                 failures = 0
@@ -209,7 +210,8 @@ package struct ClusterBatch: Sendable {
                 if error.status != .environment || failures > Self.maxFailures { throw error }
                 if failures == 1 { report("\(error); trying again") }
             }
-            try? await Task.sleep(for: Self.interval)
+            // Exported parts have no state but their results, which take time to read if there are many.
+            try? await Task.sleep(for: max(Self.interval, asked.duration(to: .now) * 10))
         }
     }
 
