@@ -10,6 +10,7 @@
 #include <malloc.h>
 #include <pthread.h>
 #include <semaphore.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -251,3 +252,8 @@ static int set_thread_right(int number, int is_held) {
 int tandem_drop_priority(void) { return set_thread_right(CAP_SYS_NICE, 0); }
 
 void tandem_restore_priority(void) { set_thread_right(CAP_SYS_NICE, 1); }
+
+int tandem_processor_count(void) {
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 0;
+}

@@ -131,20 +131,29 @@ import Testing
         #expect(spec?["completions"] as? Int == 3 && spec?["parallelism"] as? Int == 3)
         func runPart(_ index: Int, of submission: Int) throws {
             let script = "\(scratch.path)/batch/submissions/\(submission)/part.sh"
-            #expect(try program("sh", [script, "\(index)"]).status == 0)
+            // Threads of Dispatch block signals, for which a shell waits.
+            let run = try program(
+                "timeout", ["60", "env", "--default-signal", "sh", script, "\(index)"])
+            #expect(run.status == 0)
         }
         try runPart(1, of: 1)
         let status = try tandem(["status", "batch"], in: scratch)
         #expect(
-            status.text == "3 parts: 1 ended, 0 running, 0 waiting, 2 without results\n1 of 3 jobs done\n")
+            status.text == "3 parts: 1 ended, 0 running, 0 waiting, 2 not ended\n1 of 3 jobs done\n")
         let cancelled = try tandem(["cancel", "batch"], in: scratch)
         #expect(cancelled.status == 4 && cancelled.errors.contains("kubectl delete --filename \(file)"))
         let again = try tandem(["resubmit", "batch"], in: scratch)
         #expect(
             again.status == 0 && again.errors.hasPrefix("submission 2: 2 parts for Kubernetes;"),
             "\(again.errors)")
+        let other = try tandem(["cancel", "batch"], in: scratch)
+        #expect(
+            other.status == 4
+                && other.errors.hasPrefix("error: submission 2 must be cancelled in Kubernetes: "),
+            "\(other.errors)")
         try runPart(0, of: 2)
         try runPart(1, of: 2)
+        #expect(try tandem(["cancel", "batch"], in: scratch).status == 0)
         let followed = try tandem(["status", "--follow", "batch"], in: scratch)
         #expect(followed.status == 0 && followed.errors.hasSuffix("3 of 3 jobs done\n"), "\(followed.errors)")
         #expect(scratch.contents.filter { $0.hasPrefix("out/") } == ["out/1.mkv", "out/2.mkv", "out/3.mkv"])
@@ -158,6 +167,14 @@ import Testing
         #expect(
             outside.status == 64 && outside.errors.contains("no --claim has a path that contains the folder"))
         #expect(!FileManager.default.fileExists(atPath: scratch.file("other")))
+    }
+
+    /// A batch of untrusted job files runs beneath the root that was in effect when it was planned.
+    @Test func partsOfUntrustedFilesHaveARoot() throws {
+        let scratch = try batch()
+        let result = try tandem(
+            ["submit", "jobs.yaml", "--untrusted", "--engine", "local", "--out", "batch"], in: scratch)
+        #expect(result.status == 0 && result.errors.hasSuffix("3 of 3 jobs done\n"), "\(result.errors)")
     }
 
     /// A folder outside the root is refused before anything is written.

@@ -26,6 +26,9 @@ int tandem_begin_writeback(int descriptor, int64_t offset, int64_t length);
 // openat2(2) with RESOLVE_BENEATH and RESOLVE_NO_MAGICLINKS. Returns a descriptor, or -1 with errno.
 int tandem_open_beneath(int folder, const char *path, int flags);
 
+// The number of processors on which this process may run (sched_getaffinity(2)); 0 if it can't be determined.
+int tandem_processor_count(void);
+
 // fsetxattr(2) and getxattr(2).
 int tandem_fsetxattr(int descriptor, const char *name, const void *value, size_t size);
 long tandem_getxattr(const char *path, const char *name, void *value, size_t size);

@@ -19,6 +19,8 @@ package struct SourceAccess: Sendable {
 
     /// Root folder beneath which all files must be.
     package var root: PathRoot { sources.root }
+    /// Absolute path of the folder beneath which files are read and written; nil without a restriction.
+    package var rootFolder: String? { root.path.map { $0.isEmpty ? "/" : $0 } }
 
     /// Creates an access without checking it.
     package init(sources: SourceEnvironment, isUntrusted: Bool) {

@@ -7,7 +7,7 @@ extension ClusterBatch {
         /// Number of parts that wait in an engine, by the reason that it states.
         package var waiting: [String: Int] = [:]
         package var running = 0
-        /// Number of parts without results of which only a program knows whether they wait, run or have ended.
+        /// Number of exported parts that haven't ended. Whether they wait or run isn't known.
         package var unknown = 0
         package var parts = 0
 
@@ -23,7 +23,7 @@ extension ClusterBatch {
             return
                 "\(counted(parts, "part")): \(ended) ended, \(running) running, \(waitingCount) waiting"
                 + (listed.isEmpty ? "" : " (\(listed))")
-                + (unknown == 0 ? "" : ", \(unknown) without results")
+                + (unknown == 0 ? "" : ", \(unknown) not ended")
         }
 
         /// Number of parts that wait.
@@ -42,7 +42,7 @@ extension ClusterBatch {
         package var ended: Int
         package var running: Int
         package var waiting: Int
-        /// Number of parts without results whose state isn't known, as another program runs them.
+        /// Number of exported parts that haven't ended. Whether they wait or run isn't known.
         package var unknown: Int
         /// The reasons for which parts wait, as the engine states them.
         package var reasons: [Reason]

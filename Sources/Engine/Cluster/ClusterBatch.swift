@@ -136,26 +136,28 @@ package struct ClusterBatch: Sendable {
             case .waiting(let reason): status.waiting[reason, default: 0] += 1
             }
         }
-        status.unknown = try unknownParts(of: found.map(\.submission)).subtracting(states.keys).count
+        let open = openParts(of: found).flatMap(\.parts)
+        status.unknown = Set(open).subtracting(states.keys).count
         return status
     }
 
-    /// Returns the parts of exported submissions with jobs that aren't done and without results since the submission.
-    /// Whether they wait, run or were killed isn't known.
-    private func unknownParts(of submissions: [Submission]) throws(EngineError) -> Set<Int> {
-        let exported = submissions.filter(\.engine.isExport)
-        guard !exported.isEmpty else { return [] }
-        let outcomes = try converting { () throws(ShardFolder.Problem) in try shards.outcomes() }
-        var unknown: Set<Int> = []
-        for submission in exported {
-            for index in submission.parts {
-                let part = outcomes.parts[index]
-                if part.latestRun ?? 0 < submission.begun, part.jobs.contains(where: { !$0.isDone }) {
-                    unknown.insert(index)
-                }
+    /// Returns the exported submissions with parts that haven't recorded an end, and these parts: they wait, run, or never
+    /// start. Parts that were submitted again belong to the latest submission only.
+    private func openParts(
+        of submissions: [(submission: Submission, folder: SubmissionFolder)]
+    ) -> [(submission: Submission, folder: SubmissionFolder, export: any PartExport, parts: Set<Int>)] {
+        var later: Set<Int> = []
+        var open:
+            [(submission: Submission, folder: SubmissionFolder, export: any PartExport, parts: Set<Int>)] = []
+        for (submission, folder) in submissions.reversed() {
+            if case .export(let export) = submission.engine.control {
+                let parts = Set(submission.parts).subtracting(later).subtracting(
+                    PartScript.endedParts(in: folder))
+                if !parts.isEmpty { open.append((submission, folder, export, parts)) }
             }
+            later.formUnion(submission.parts)
         }
-        return unknown
+        return open.reversed()
     }
 
     private func states(
@@ -179,15 +181,15 @@ package struct ClusterBatch: Sendable {
         guard !found.isEmpty else { throw noSubmission }
         var problem: EngineError?
         for (submission, folder) in found {
+            guard case .engine(let engine) = submission.engine.control else { continue }
             do throws(EngineError) {
-                switch submission.engine.control {
-                case .engine(let engine): try await engine.cancel(submission, in: folder)
-                case .export(let export): throw export.cancellationError(submission, in: folder)
-                }
+                try await engine.cancel(submission, in: folder)
             } catch {
                 problem = problem ?? error
             }
         }
+        let open = openParts(of: found).map { $0.export.cancellation(of: $0.submission, in: $0.folder) }
+        if problem == nil, !open.isEmpty { problem = EngineError(.environment, open.joined(separator: "; ")) }
         if let problem { throw problem }
     }
 
@@ -197,7 +199,6 @@ package struct ClusterBatch: Sendable {
         var last: Status?
         var failures = 0
         while true {
-            let asked = ContinuousClock.now
             do throws(EngineError) {
                 let status = try await status()
                 failures = 0
@@ -210,8 +211,7 @@ package struct ClusterBatch: Sendable {
                 if error.status != .environment || failures > Self.maxFailures { throw error }
                 if failures == 1 { report("\(error); trying again") }
             }
-            // Exported parts have no state but their results, which take time to read if there are many.
-            try? await Task.sleep(for: max(Self.interval, asked.duration(to: .now) * 10))
+            try? await Task.sleep(for: Self.interval)
         }
     }
 

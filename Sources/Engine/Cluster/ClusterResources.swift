@@ -104,7 +104,8 @@ package struct ClusterResources: Codable, Hashable, Sendable {
         "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.,-".utf8)
 
     /// Returns the seconds of a time limit in Slurm's notation: `minutes`, `minutes:seconds`, `hours:minutes:seconds`,
-    /// `days-hours`, `days-hours:minutes` or `days-hours:minutes:seconds`; nil for other text and for no time.
+    /// `days-hours`, `days-hours:minutes` or `days-hours:minutes:seconds`; nil for other text, for no time and for more than 68
+    /// years.
     static func seconds(ofTime text: String) -> Int? {
         func numbers(_ text: Substring) -> [Int]? {
             let words = text.split(separator: ":", omittingEmptySubsequences: false)
@@ -123,6 +124,6 @@ package struct ClusterResources: Codable, Hashable, Sendable {
             (days, units) = (first[0], [3600, 60, 1])
         }
         let seconds = days * 86_400 + zip(times, units).reduce(0) { $0 + $1.0 * $1.1 }
-        return seconds > 0 ? seconds : nil
+        return (1...Int(Int32.max)).contains(seconds) ? seconds : nil
     }
 }

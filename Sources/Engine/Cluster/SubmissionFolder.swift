@@ -71,6 +71,11 @@ package struct SubmissionFolder: Sendable {
             ?? ""
     }
 
+    /// Returns the names of the files in a folder of this folder.
+    func names(in name: String) -> [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: file(name))) ?? []
+    }
+
     private static func numbers(of batch: String) -> [Int] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: parent(of: batch))) ?? []
         return names.compactMap(Int.init).filter { (1...maxSubmissions).contains($0) }.sorted()
@@ -124,6 +129,16 @@ package struct SubmissionFolder: Sendable {
             try write(Data(text.utf8), to: name)
         } catch {
             throw EngineError(.environment, "\(file(name)) can't be written: \(error)")
+        }
+    }
+
+    /// Creates an empty folder in this folder.
+    /// - Throws: An environment error if it can't be created.
+    func createFolder(_ name: String) throws(EngineError) {
+        do {
+            try FileManager.default.createDirectory(atPath: file(name), withIntermediateDirectories: false)
+        } catch {
+            throw EngineError(.environment, "\(file(name)) can't be created: \(error)")
         }
     }
 

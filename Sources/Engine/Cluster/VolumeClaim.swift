@@ -17,15 +17,15 @@ package struct VolumeClaim: Codable, Hashable, Sendable {
     }
 
     /// Whether the name is one of Kubernetes (DNS subdomain) and the path is absolute, without `.`, `..` and `:`, and not
-    /// the folder of temporary files. Values
-    /// also come from the shared folder.
+    /// the folder of temporary files. Values also come from the shared folder.
     var isValid: Bool {
-        let edges = [name.utf8.first, name.utf8.last].allSatisfy { $0.map(Self.isAlphanumeric) ?? false }
+        let labels = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        let hasLabels = labels.allSatisfy { label in
+            [label.first, label.last].allSatisfy { $0.map(Self.isAlphanumeric) ?? false }
+                && label.allSatisfy { Self.isAlphanumeric($0) || $0 == UInt8(ascii: "-") }
+        }
         let parts = mountPoint
-        return edges && name.utf8.count <= 253
-            && name.utf8.allSatisfy {
-                Self.isAlphanumeric($0) || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".")
-            }
+        return hasLabels && name.utf8.count <= 253
             && path.utf8.first == UInt8(ascii: "/") && !parts.isEmpty && path.utf8.count <= 1024
             && !parts.contains(Array(".".utf8)) && !parts.contains(Array("..".utf8))
             && !path.utf8.contains(UInt8(ascii: ":")) && !path.utf8.contains(0)

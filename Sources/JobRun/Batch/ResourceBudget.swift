@@ -1,5 +1,4 @@
 internal import FoundationEssentials
-internal import Glibc
 package import JobPlan
 
 /// The resources that a batch may use, and those reserved by its running jobs.
@@ -19,10 +18,13 @@ package struct ResourceBudget: Sendable {
         self.jobs = jobs
     }
 
-    /// Returns a budget of all processors and 80 % of the memory that is available now.
+    /// Returns a budget of all processors and 80 % of the memory that is available now, within the limits of control
+    /// groups.
     package static func ofThisMachine(jobs: Int? = nil) -> ResourceBudget {
-        ResourceBudget(
-            cores: Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))), memory: availableMemory / 5 * 4, jobs: jobs)
+        let group = ControlGroup.current
+        return ResourceBudget(
+            cores: group.processorCount, memory: min(availableMemory, group.memory ?? .max) / 5 * 4,
+            jobs: jobs)
     }
 
     private static var availableMemory: Int64 {

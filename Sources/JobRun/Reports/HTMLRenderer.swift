@@ -80,8 +80,10 @@ package enum HTMLRenderer {
             page +=
                 "<p>The first \(maxListedJobs) of \(report.jobs.count) jobs are listed, those that aren't done before the others; the JSON report contains all.</p>\n"
         }
+        let listed = report.jobs.filter { !$0.isDone } + report.jobs.filter(\.isDone)
         page += table(
-            report.jobs.prefix(maxListedJobs).map { job in (job, linked.contains(name(job)) ? name(job) : nil)
+            (listed.count > maxListedJobs ? listed : report.jobs).prefix(maxListedJobs).map { job in
+                (job, linked.contains(name(job)) ? name(job) : nil)
             })
         page += detailsText + "</section>\n</main>\n"
         page += "<footer>\(Markup.escaped(report.program)); "
@@ -248,9 +250,9 @@ package enum HTMLRenderer {
         let height = Double(slots) * row + 30
         let scale = (width - left - 10) / length
         var text =
-            "<section aria-labelledby=\"timeline\">\n<h2 id=\"timeline\">Timeline</h2>\n<div class=\"wide\"><svg viewBox=\"0 0 \(Int(width)) \(Int(height))\" role=\"img\" aria-label=\"Jobs over time, one row per worker: \(jobs.count) jobs in \(Markup.escaped(seconds(length)))\" style=\"min-width: 34rem\">\n"
+            "<section aria-labelledby=\"timeline\">\n<h2 id=\"timeline\">Timeline</h2>\n<div class=\"wide\"><svg viewBox=\"0 0 \(Int(width)) \(Int(height))\" role=\"img\" aria-label=\"Jobs over time, concurrent jobs in different rows: \(jobs.count) jobs in \(Markup.escaped(seconds(length)))\" style=\"min-width: 34rem\">\n"
         for slot in 0..<slots {
-            text += "<text x=\"0\" y=\"\(number(Double(slot) * row + 15))\">worker \(slot + 1)</text>\n"
+            text += "<text x=\"0\" y=\"\(number(Double(slot) * row + 15))\">\(slot + 1)</text>\n"
         }
         for (job, slot) in zip(jobs, rows) {
             let x = left + (job.begun ?? 0) * scale

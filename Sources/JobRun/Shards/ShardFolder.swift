@@ -218,8 +218,6 @@ package struct ShardFolder: Sendable {
     private struct PartResults {
         /// Entries of all results of the part by file and id, in the order of the runs.
         var claims: [ClaimKey: [RunReport.Job]] = [:]
-        /// Start of the latest run with results of the part, in seconds since 1970.
-        var latestRun: Double?
     }
 
     private struct ClaimKey: Hashable {
@@ -235,8 +233,6 @@ package struct ShardFolder: Sendable {
         package var jobs: [RunReport.Job]
         /// Entries of jobs that no part contains, because they can't be planned or are skipped; only in the first part.
         package var others: [RunReport.Job]
-        /// Start of the latest run that has results of the part, in seconds since 1970; nil if there is none.
-        package var latestRun: Double?
     }
 
     /// Returns the number of parts.
@@ -258,10 +254,9 @@ package struct ShardFolder: Sendable {
         var results = [PartResults](repeating: PartResults(), count: digests.count)
         for report in reports {
             guard let index = report.part.flatMap({ indices[$0] }) else { continue }
-            results[index].latestRun = report.begun
             for var job in report.jobs {
                 // The times of jobs are relative to the start of their run.
-                job.begun = job.begun.map { $0 + report.begun - begun }
+                job.begun = job.begun.map { $0 + (report.begun - begun) }
                 results[index].claims[ClaimKey(job.file, job.id), default: []].append(job)
             }
         }
@@ -275,8 +270,7 @@ package struct ShardFolder: Sendable {
                 PartOutcome(
                     jobs: part.plan.jobs.flatMap { entries(of: $0, found.claims) },
                     others: part.plan.refusals.map { RunReport.Job(refused: $0) }
-                        + (index == 0 ? part.plan.skips.map { RunReport.Job(skipped: $0) } : []),
-                    latestRun: found.latestRun))
+                        + (index == 0 ? part.plan.skips.map { RunReport.Job(skipped: $0) } : [])))
         }
         let ended = reports.map { $0.begun + $0.seconds }.max() ?? begun
         let jobs = outcomes.flatMap { $0.others + $0.jobs }
@@ -306,7 +300,10 @@ package struct ShardFolder: Sendable {
     private func best(_ task: OutputTask, in plan: JobPlan, of claims: [RunReport.Job]) -> RunReport.Job? {
         // No file confirms the result of an output that isn't published, so the latest result counts.
         var claims = claims
-        if !task.output.isPublished { claims = Array(claims.suffix(1)) }
+        if !task.output.isPublished {
+            let ended = claims.filter { $0.outcome != .cancelled && $0.outcome != .notRun }
+            claims = Array((ended.isEmpty ? claims : ended).suffix(1))
+        }
         var mismatch: String?
         var failed: RunReport.Job?
         var confirmed: RunReport.Job?

@@ -88,7 +88,7 @@ struct SubmitCommand: AsyncParsableCommand {
         _ = try SavedPlan.write(
             result.planned, of: set, variables: try variables.values(), to: batch.path, shards: count)
         let command = try PartCommand(
-            program: program ?? engine.program, root: access.root.map { StateFolder(path: $0).absolute },
+            program: program ?? engine.program, root: set.access.rootFolder,
             isUntrusted: access.untrusted, allowsNetwork: access.allowNetwork, workers: workers.settings)
         let submitted = try await batch.submitNew(to: engine, requested.resources, command)
         Terminal.reportLine(submitted.text)

@@ -12,7 +12,7 @@ struct ResourceArguments: ParsableArguments {
 
     @Option(
         help:
-            "Time limit of a part on a cluster, such as 4:00:00. A part that reaches it is started again and continues."
+            "Time limit of a part on a cluster, such as 4:00:00. A part of Slurm or Kubernetes that reaches it is started again and continues."
     )
     var time: String?
 

@@ -42,6 +42,11 @@ import Testing
             text.replacing(scratch.path, with: "/shared"), TestPaths.repository + "/Tests/Cluster/\(name)")
     }
 
+    /// Runs a script. Threads of Dispatch, which start the processes of tests, block signals, for which a shell waits.
+    private func shell(_ arguments: [String]) throws -> ProgramResult {
+        try program("timeout", ["60", "env", "--default-signal", "sh"] + arguments)
+    }
+
     @Test func kubernetesJobIsWhole() throws {
         let scratch = try Scratch()
         defer { withExtendedLifetime(scratch) {} }
@@ -80,9 +85,13 @@ import Testing
         let (submission, folder) = try submission(.openjd, [0, 1, 5], resources(), in: scratch.path + "/b")
         let text = try OpenJobDescriptionExport().document(of: submission, in: folder)
         try expectFile(text, "openjd-template.json", in: scratch)
-        let (other, braces) = try self.submission(
-            .openjd, [0], resources(), in: scratch.path + "/{{Job.Name}}")
-        #expect(throws: EngineError.self) { try OpenJobDescriptionExport().document(of: other, in: braces) }
+        for name in ["{{Job.Name}}", "a}}", "{{\u{301}"] {
+            let (other, braces) = try self.submission(
+                .openjd, [0], resources(), in: scratch.path + "/" + name)
+            #expect(throws: EngineError.self) {
+                try OpenJobDescriptionExport().document(of: other, in: braces)
+            }
+        }
     }
 
     @Test func scriptsMapIndicesToParts() throws {
@@ -90,14 +99,56 @@ import Testing
         var (submission, folder) = try submission(
             .openjd, [2, 3, 17], resources(), in: scratch.path + "/a'b")
         submission.command.program = "/bin/echo"
-        try PartScript.write(submission, in: folder)
+        try PartScript.write(submission, in: folder, ignoresFailures: false)
         for (index, part) in [2, 3, 17].enumerated() {
-            let run = try program("sh", [folder.file(PartScript.name), "\(index)"])
+            let run = try shell([folder.file(PartScript.name), "\(index)"])
             #expect(
                 run.text
                     == "run --plan \(scratch.path)/a'b --quiet --root /data --allow-network --shard \(part)\n"
             )
         }
+    }
+
+    /// A part has ended if the same run would end in the same way; others are started again.
+    @Test(arguments: [
+        (0, 0, 0, true), (1, 1, 0, true), (3, 3, 3, true), (5, 5, 0, true), (4, 4, 4, false),
+        (137, 137, 137, false),
+    ])
+    func endsOfPartsAreRecorded(_ status: Int, _ expected: Int, _ ignoring: Int, isEnd: Bool) throws {
+        let scratch = try Scratch()
+        try scratch.write("#!/bin/sh\nexit \(status)\n", to: "program")
+        chmod(scratch.file("program"), 0o755)
+        for ignoresFailures in [false, true] {
+            var (submission, folder) = try submission(.openjd, [9], resources(), in: scratch.path + "/b")
+            submission.command.program = scratch.file("program")
+            try PartScript.write(submission, in: folder, ignoresFailures: ignoresFailures)
+            let run = try shell([folder.file(PartScript.name), "0"])
+            #expect(run.status == (ignoresFailures ? ignoring : expected))
+            #expect(PartScript.endedParts(in: folder) == (isEnd ? [9] : []))
+        }
+    }
+
+    /// SIGTERM, by which engines end a part, reaches the program; the part hasn't ended.
+    @Test func signalsReachTheProgram() throws {
+        let scratch = try Scratch()
+        try scratch.write(
+            """
+            #!/bin/sh
+            trap 'exit 143' TERM
+            echo > "$0.started"
+            while :; do sleep 0.05; done
+            """, to: "program")
+        chmod(scratch.file("program"), 0o755)
+        var (submission, folder) = try submission(.kubernetes, [4], resources(), in: scratch.path + "/b")
+        submission.command.program = scratch.file("program")
+        try PartScript.write(submission, in: folder, ignoresFailures: false)
+        let script = """
+            sh "$1" 0 & pid=$!
+            until [ -e "$2.started" ]; do kill -0 $pid || exit 99; done
+            kill -TERM $pid; wait $pid; echo $?
+            """
+        let run = try shell(["-c", script, "sh", folder.file(PartScript.name), scratch.file("program")])
+        #expect(run.text == "143\n" && PartScript.endedParts(in: folder).isEmpty, "\(run.text) \(run.errors)")
     }
 
     @Test func timeLimitsAreReadAsInSlurm() {
@@ -110,6 +161,7 @@ import Testing
         }
         for text in [
             "", "0", "1:2:3:4", "-1", "1-", "1--2", "a", "1:", "1-2:3:4:5", "1234567", "1:1-2", "+1", "١",
+            "999999-0",
         ] {
             #expect(ClusterResources.seconds(ofTime: text) == nil, "\(text)")
         }
@@ -119,7 +171,7 @@ import Testing
         #expect(VolumeClaim("media-1.a:/srv/media")?.path == "/srv/media")
         for text in [
             "", "media", "media:", "media:x", ":/x", "-a:/x", "A:/x", "a:/", "a:/x/../y", "a:/x:y", "a b:/x",
-            "a:/tmp", "a://tmp/",
+            "a:/tmp", "a://tmp/", "a..b:/x", "a-.b:/x",
         ] {
             #expect(VolumeClaim(text) == nil, "\(text)")
         }

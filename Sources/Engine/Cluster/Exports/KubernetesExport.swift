@@ -8,6 +8,7 @@ struct KubernetesExport: PartExport {
     var (user, group) = (Int(geteuid()), Int(getegid()))
     var service: String { "Kubernetes" }
     var fileName: String { "job.json" }
+    var stopsAtFailures: Bool { false }
 
     func commands(path: String) -> (start: String, cancel: String?) {
         let path = SafeText.shellWord(path)
@@ -43,7 +44,7 @@ struct KubernetesExport: PartExport {
                 "/bin/sh", folder.file(PartScript.name).replacing("$", with: "$$"), "$(JOB_COMPLETION_INDEX)",
             ],
             resources: IndexedJob.Resources(
-                requests: requested, limits: IndexedJob.Quantities(cpu: nil, memory: requested.memory)),
+                requests: requested, limits: requested),
             volumeMounts: zip(volumes, claims).map { IndexedJob.Mount(name: $0, mountPath: $1.path) }
                 + [IndexedJob.Mount(name: Self.temporary, mountPath: "/tmp")],
             securityContext: IndexedJob.ContainerSecurity())
@@ -78,8 +79,6 @@ struct KubernetesExport: PartExport {
             action: "FailIndex",
             onExitCodes: IndexedJob.ExitCodes(
                 containerName: container,
-                values: [RunStatus.jobFailed, .invalidSpec, .expectationFailed, .usage].map {
-                    Int($0.rawValue)
-                })),
+                values: PartScript.finalStatuses.filter { $0 != .succeeded }.map { Int($0.rawValue) })),
     ])
 }

@@ -5,16 +5,20 @@ internal import Diagnostics
 struct OpenJobDescriptionExport: PartExport {
     var service: String { "Open Job Description" }
     var fileName: String { "template.json" }
+    var stopsAtFailures: Bool { true }
 
     func commands(path: String) -> (start: String, cancel: String?) {
         ("openjd run \(SafeText.shellWord(path))", nil)
     }
 
     func document(of submission: Submission, in folder: SubmissionFolder) throws(EngineError) -> String {
-        // Words with `{{` are format strings, which have no escape.
+        // Words with two braces are format strings, which have no escape.
         let words = submission.command.collect(folder.batch) + [folder.path]
-        guard !words.contains(where: { $0.contains("{{") }) else {
-            throw EngineError(.usage, "paths with `{{` can't be used in Open Job Description")
+        let hasBraces = { (word: String) in
+            zip(word.utf8, word.utf8.dropFirst()).contains { $0 == $1 && Self.braces.contains($0) }
+        }
+        guard !words.contains(where: hasBraces) else {
+            throw EngineError(.usage, "paths with `{{` or `}}` can't be used in Open Job Description")
         }
         do {
             return try JSONFormat.text(of: template(submission, in: folder), keys: .unchanged)
@@ -51,5 +55,6 @@ struct OpenJobDescriptionExport: PartExport {
             ])
     }
 
+    private static let braces = Set("{}".utf8)
     private static let (runStep, index) = ("Parts", "Index")
 }
