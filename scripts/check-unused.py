@@ -31,6 +31,9 @@ def encoded_constants(lines):
     for path, number, line in lines:
         if number == 1:
             encodable = {}
+        # A type ends with a brace as deep as its first line.
+        if match := re.match(r"^(\s*)}", line):
+            encodable = {depth: value for depth, value in encodable.items() if depth < len(match[1])}
         if match := re.match(r"^(\s*)(?:\w+ )*(?:struct|class|enum|extension|actor|protocol) ", line):
             encodable[len(match[1])] = bool(ENCODABLE.match(line))
         if (match := CONSTANT.match(line)) and encodable.get(len(match[1]) - 4):

@@ -20,7 +20,7 @@ struct LocalEngine: ClusterEngine {
             echo "$1 $?" >> \(ended)
 
             """, to: Self.part)
-        try folder.write(submission.parts.map { "\($0)\n" }.joined(), to: Self.list)
+        try folder.writeList(of: submission.parts)
         let concurrent = submission.resources.concurrentParts ?? 1
         try folder.write(
             """
@@ -28,7 +28,7 @@ struct LocalEngine: ClusterEngine {
             # Runs the parts of a submission.
             # `xargs` stops if a command is killed, so that each command has a shell of its own.
             xargs -n 1 -P \(concurrent) sh -c 'sh "$0" "$1" || :' \(SafeText.singleQuoted(folder.file(Self.part))) \
-                < \(SafeText.singleQuoted(folder.file(Self.list)))
+                < \(SafeText.singleQuoted(folder.file(SubmissionFolder.list)))
             exec \(ShellScript.line(submission.command.collect(folder.batch))) > \(SafeText.singleQuoted(folder.file("collect.txt"))) 2>&1
 
             """, to: Self.driver)
@@ -39,7 +39,7 @@ struct LocalEngine: ClusterEngine {
         return "\(counted(submission.parts.count, "part")) on this machine"
     }
 
-    private static let (part, list, driver) = ("part.sh", "parts.txt", "parts.sh")
+    private static let (part, driver) = ("part.sh", "parts.sh")
     private static let (process, ended) = ("process", "ended.txt")
 
     func states(of submission: Submission, in folder: SubmissionFolder) throws(EngineError) -> [Int:

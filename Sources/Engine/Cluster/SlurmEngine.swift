@@ -118,19 +118,9 @@ struct SlurmEngine: ClusterEngine {
         #"""
         #!/bin/sh
         # A part of a batch, as a task of a job array. SIGTERM, 60 s before the time limit, ends the run and requeues the task.
-        \#(ShellScript.line(command)) --shard "$SLURM_ARRAY_TASK_ID" &
-        runner=$!
-        stopped=
-        trap 'stopped=1; kill -TERM "$runner" 2>/dev/null' TERM
-        wait "$runner"
-        status=$?
-        # A signal ends `wait` before the process has ended.
-        while kill -0 "$runner" 2>/dev/null; do
-            wait "$runner"
-            status=$?
-        done
+        \#(ShellScript.forwardingSignals(to: ShellScript.line(command) + #" --shard "$SLURM_ARRAY_TASK_ID""#))
         task=${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID
-        if [ -n "$stopped" ] && [ "$status" -ne 0 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt \#(maxRestarts) ] &&
+        if [ -n "$stopped" ] && [ "$status" -ne 0 ] && [ "${SLURM_RESTART_COUNT:-0}" -lt \#(Submission.maxRestarts) ] &&
             [ "$(squeue --noheader --job="$task" --format=%T)" = RUNNING ]; then
             scontrol requeue "$task"
         fi
@@ -138,7 +128,4 @@ struct SlurmEngine: ClusterEngine {
 
         """#
     }
-
-    /// Maximum number of requeues, so that a job that is longer than the time limit doesn't run forever.
-    private static let maxRestarts = 20
 }

@@ -21,6 +21,9 @@ package struct Submission: Codable, Sendable {
     /// Time of the submission, in seconds since 1970.
     package var begun: Double
 
+    /// Maximum number of restarts of a part, so that a job that is longer than the time limit doesn't run forever.
+    static let maxRestarts = 20
+
     private static let kind = "tandem-submission"
 
     /// Creates a submission with a unique name.

@@ -132,6 +132,15 @@ package struct SubmissionFolder: Sendable {
         }
     }
 
+    /// Name of the list of parts.
+    static let list = "parts.txt"
+
+    /// Writes the list of parts, one in each line.
+    /// - Throws: An environment error if it can't be written.
+    func writeList(of parts: [Int]) throws(EngineError) {
+        try write(parts.map { "\($0)\n" }.joined(), to: Self.list)
+    }
+
     /// Creates an empty folder in this folder.
     /// - Throws: An environment error if it can't be created.
     func createFolder(_ name: String) throws(EngineError) {

@@ -62,14 +62,11 @@ struct KubernetesExport: PartExport {
                 name: submission.name, labels: ["app.kubernetes.io/name": "tandem"]),
             spec: IndexedJob.Spec(
                 completions: count, parallelism: min(count, resources.concurrentParts ?? count),
-                backoffLimitPerIndex: Self.maxRestarts, podFailurePolicy: Self.failurePolicy,
+                backoffLimitPerIndex: Submission.maxRestarts, podFailurePolicy: Self.failurePolicy,
                 template: IndexedJob.Template(spec: pod)))
     }
 
     private static let (container, temporary) = ("tandem", "temporary")
-    /// Maximum number of restarts of a part, as of a task of Slurm.
-    private static let maxRestarts = 20
-
     /// Evictions don't count as restarts. A part whose jobs failed, or that refuses to run, would end in the same way again;
     /// other failures, such as a full disk or a time limit, are repeated.
     private static let failurePolicy = IndexedJob.FailurePolicy(rules: [

@@ -42,7 +42,7 @@ extension PartExport {
 /// The script that runs a part of a submission by its position, for engines whose tasks are numbered from 0.
 enum PartScript {
     static let name = "part.sh"
-    private static let (list, ended) = ("parts.txt", "ended")
+    private static let ended = "ended"
 
     /// Exit statuses of a part that has ended: the same run would end in the same way. Other statuses are those of a part that
     /// was cancelled or that lacked a resource, and that may be started again.
@@ -60,25 +60,15 @@ enum PartScript {
         func pattern(_ statuses: [RunStatus]) -> String {
             statuses.map { "\($0.rawValue)" }.joined(separator: " | ")
         }
-        try folder.write(submission.parts.map { "\($0)\n" }.joined(), to: list)
+        let run = ShellScript.line(submission.command.run(folder.batch))
+        try folder.writeList(of: submission.parts)
         try folder.createFolder(ended)
         try folder.write(
             #"""
             #!/bin/sh
-            # Runs a part of a batch. The argument is the position of the part in \#(list), from 0.
-            stopped= runner=
-            trap 'stopped=1; [ -z "$runner" ] || kill -TERM "$runner" 2>/dev/null' TERM INT
-            part=$(sed -n "$(($1 + 1))p" \#(SafeText.singleQuoted(folder.file(list)))) || exit
-            \#(ShellScript.line(submission.command.run(folder.batch))) --shard "$part" &
-            runner=$!
-            [ -z "$stopped" ] || kill -TERM "$runner"
-            wait "$runner"
-            status=$?
-            # A signal ends `wait` before the process has ended.
-            while kill -0 "$runner" 2>/dev/null; do
-                wait "$runner"
-                status=$?
-            done
+            # Runs a part of a batch. The argument is the position of the part in \#(SubmissionFolder.list), from 0.
+            part=$(sed -n "$(($1 + 1))p" \#(SafeText.singleQuoted(folder.file(SubmissionFolder.list)))) || exit
+            \#(ShellScript.forwardingSignals(to: run + #" --shard "$part""#))
             case $status in
                 \#(pattern(finalStatuses))) echo "$status" > \#(SafeText.singleQuoted(folder.file(ended)))/"$part" ;;
             esac
