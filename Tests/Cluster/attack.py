@@ -12,7 +12,8 @@ import subprocess
 import sys
 import time
 
-TANDEM, FOLDER = os.path.abspath(sys.argv[1]), os.path.abspath(sys.argv[2])
+# Parts are found by the path of their program, without links: .build/debug is one.
+TANDEM, FOLDER = os.path.realpath(sys.argv[1]), os.path.abspath(sys.argv[2])
 SHORT = "short" in sys.argv[3:]
 HERE = pathlib.Path(__file__).parent
 ROOT = pathlib.Path(os.environ["SLURM_CONF"]).parent
