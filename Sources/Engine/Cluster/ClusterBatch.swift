@@ -63,7 +63,6 @@ package struct ClusterBatch: Sendable {
     private func submit(
         _ parts: [Int]?, to engine: ClusterEngineKind, _ resources: ClusterResources, _ command: PartCommand
     ) async throws(EngineError) -> Submitted {
-        if let problem = resources.problem(with: engine) { throw EngineError(.usage, problem) }
         let count = try partCount()
         let (submission, folder) = try SubmissionFolder.create(of: path) { number in
             Submission(
@@ -136,8 +135,7 @@ package struct ClusterBatch: Sendable {
             case .waiting(let reason): status.waiting[reason, default: 0] += 1
             }
         }
-        let open = openParts(of: found).flatMap(\.parts)
-        status.unknown = Set(open).subtracting(states.keys).count
+        status.unknown = openParts(of: found).reduce(0) { $0 + $1.parts.subtracting(states.keys).count }
         return status
     }
 

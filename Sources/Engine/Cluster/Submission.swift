@@ -55,7 +55,7 @@ package struct Submission: Codable, Sendable {
             && number.allSatisfy { Self.digits.contains($0) }
             && !parts.isEmpty && parts.allSatisfy { (0..<partCount).contains($0) }
             && zip(parts, parts.dropFirst()).allSatisfy { $0 < $1 } && host.utf8.count <= 255
-            && (0...1e12).contains(begun) && resources.problem == nil && command.isValid
+            && (0...1e12).contains(begun) && resources.problem(with: engine) == nil && command.isValid
     }
 
     /// The parts as ranges, such as `0-3,7`, in Slurm's notation.

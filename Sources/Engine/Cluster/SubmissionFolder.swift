@@ -92,19 +92,21 @@ package struct SubmissionFolder: Sendable {
     func remove() { try? FileManager.default.removeItem(atPath: path) }
 
     /// Creates the next folder of a batch, and records the submission that `body` returns for its number.
-    /// - Throws: An environment error if the folder can't be written.
+    /// - Throws: A usage error for an invalid submission, an environment error if the folder can't be written.
     static func create(
         of batch: String, _ body: (_ number: Int) -> Submission
     ) throws(EngineError) -> (submission: Submission, folder: SubmissionFolder) {
-        guard body(1).isValid(partCount: .max) else {
+        let first = body(1)
+        if let problem = first.resources.problem(with: first.engine) { throw EngineError(.usage, problem) }
+        guard first.isValid(partCount: .max) else {
             throw EngineError(.usage, "--program must be an absolute path")
         }
         do {
             try FileManager.default.createDirectory(
                 atPath: parent(of: batch), withIntermediateDirectories: true)
             // Another submission may create the same folder at the same time.
-            let first = (numbers(of: batch).last ?? 0) + 1
-            for number in first..<first + 100 where number <= maxSubmissions {
+            let next = (numbers(of: batch).last ?? 0) + 1
+            for number in next..<next + 100 where number <= maxSubmissions {
                 let folder = SubmissionFolder(batch: batch, number: number)
                 guard
                     (try? FileManager.default.createDirectory(

@@ -76,15 +76,13 @@ package enum HTMLRenderer {
             + rest.filter { $0.outcome == .upToDate && !$0.tracks.isEmpty }
         let detailsText = detailedJobs.prefix(maxDetailedJobs).map { details($0, false) }.joined()
         page += "<section aria-labelledby=\"jobs\">\n<h2 id=\"jobs\">Jobs</h2>\n"
-        if report.jobs.count > maxListedJobs {
+        var listed = report.jobs
+        if listed.count > maxListedJobs {
+            listed = Array((listed.filter { !$0.isDone } + listed.filter(\.isDone)).prefix(maxListedJobs))
             page +=
                 "<p>The first \(maxListedJobs) of \(report.jobs.count) jobs are listed, those that aren't done before the others; the JSON report contains all.</p>\n"
         }
-        let listed = report.jobs.filter { !$0.isDone } + report.jobs.filter(\.isDone)
-        page += table(
-            (listed.count > maxListedJobs ? listed : report.jobs).prefix(maxListedJobs).map { job in
-                (job, linked.contains(name(job)) ? name(job) : nil)
-            })
+        page += table(listed.map { job in (job, linked.contains(name(job)) ? name(job) : nil) })
         page += detailsText + "</section>\n</main>\n"
         page += "<footer>\(Markup.escaped(report.program)); "
         page += Markup.escaped(report.libraries.map { "\($0.key) \($0.value)" }.joined(separator: ", "))

@@ -139,7 +139,8 @@ import Testing
             while :; do sleep 0.05; done
             """, to: "program")
         chmod(scratch.file("program"), 0o755)
-        var (submission, folder) = try submission(.kubernetes, [4], resources(), in: scratch.path + "/b")
+        var (submission, folder) = try submission(
+            .kubernetes, [4], resources(claim: scratch.path), in: scratch.path + "/b")
         submission.command.program = scratch.file("program")
         try PartScript.write(submission, in: folder, ignoresFailures: false)
         let script = """
