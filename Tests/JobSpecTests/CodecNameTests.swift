@@ -9,7 +9,8 @@ import Testing
     /// Folders and files that define names, or list formats that may be opened.
     private static let definitions = [
         "JobSpec/Codecs/", "JobSpec/Presets/", "JobSpec/Language/", "LibAV/Encoders/", "LibAV/Registry/",
-        "LibAV/IO/InputLimits.swift", "Media/Containers/", "Media/Packets/SourceContainer.swift",
+        "LibAV/IO/InputLimits.swift", "LibAV/Format/DemuxerModel.swift", "Media/Containers/",
+        "Media/Packets/DemuxerModel+Stages.swift",
     ]
     /// Files that handle a specific parser or check of FFmpeg's libraries.
     private static let exceptions = [

@@ -17,7 +17,7 @@ package struct HistoryReport: Sendable {
     /// - Throws: An environment error if the state can't be read.
     package init(_ state: RunState, limit: Int) throws(EngineError) {
         entries = try StateLocation.convertingErrors { () throws(StateError) in
-            try state.history(limit: limit).map {
+            try state.history.runs(limit: limit).map {
                 Entry(state: $0.folder.path, run: $0.run, failures: $0.attempts)
             }
         }

@@ -67,7 +67,7 @@ struct RunExecution {
         let planned = runnable.planned
         events?.begin(planned.plan, files: set.files.map(\.path), runner: runner)
         display.begin(runner)
-        let records = state.withWarnings(await runner.run())
+        let records = state.warnings.adding(to: await runner.run())
         pool?.dismiss()
         let ranges = JobRanges(records.contains { !$0.warnings.isEmpty } ? planned.files : [])
         let details = display.end(records, refusals: planned.plan.refusals, location: ranges.range)
@@ -92,12 +92,12 @@ struct RunExecution {
             seconds: Date().timeIntervalSince1970 - begun, status: status.reportStatus)
         var previews = HTMLRenderer.previews(of: records)
         if options.destinations.wantsReport {
-            state.complete(
+            state.reports.complete(
                 &report, previews: &previews,
                 limit: options.destinations.wantsPreviews ? HTMLRenderer.maxPreviews : 0
             )
         } else {
-            state.storeSearches(of: report)
+            state.reports.storeSearches(of: report)
         }
         messages += state.end(records, status: report.status).map {
             "warning: \($0); the next run may repeat finished jobs"

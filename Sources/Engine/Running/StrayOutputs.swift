@@ -17,7 +17,7 @@ package struct StrayOutputs: Sendable {
         all =
             paths.problems.hasErrors
             ? []
-            : state.strays(
+            : state.strays.strays(
                 requested: paths.destinations, imageJobs: paths.imageJobs,
                 sources: Set(paths.sources.map(SourceFileKey.init)))
         problems = paths.problems
@@ -27,6 +27,6 @@ package struct StrayOutputs: Sendable {
     /// Removes an output. Returns false if it has changed since it was listed.
     /// - Throws: An environment error if the output can't be removed.
     package func remove(_ stray: Stray) throws(EngineError) -> Bool {
-        try StateLocation.convertingErrors { () throws(StateError) in try state.remove(stray) }
+        try StateLocation.convertingErrors { () throws(StateError) in try state.strays.remove(stray) }
     }
 }

@@ -40,13 +40,16 @@ package struct SourceDescription: Codable, Hashable, Sendable {
     }
 
     /// Whether the duration is only estimated: the file doesn't contain it, and it was not measured.
-    var isDurationGuessed: Bool { !isDurationExact && SourceContainer(container).estimatesDurations }
+    var isDurationGuessed: Bool { !isDurationExact && demuxer.estimatesDurations }
+
+    /// Properties of the container when it is read.
+    var demuxer: DemuxerModel { ContainerType.named(container)?.model.demuxer ?? .named(container) }
 
     /// Returns whether a copy of a track's audio starts and ends with a range, exact to the sample
     /// (`AssetTrack.isCutAtSamples`).
     func isCutAtSamples(_ track: TrackDescription) -> Bool {
         guard BitstreamTraits.of(track.codec).isCutAtSamples else { return false }
-        return !SourceContainer(container).isMovie || track.countsWholeSamples
+        return !demuxer.isMovie || track.countsWholeSamples
     }
 
     /// Creates the predicted description of an output.

@@ -6,26 +6,17 @@ extension RunState {
     /// condition accepts that output now.
     package func declinedOutput(of plan: JobPlan) -> String? {
         guard !isForced, plan.publishIf != nil, plan.outputs.count == 1, let task = plan.tasks.first,
-            let store = store(of: task.file), let name = jobName(task.file, task.name),
+            let store = records.store(of: task.file), let name = records.jobName(task.file, task.name),
             let declined = store.declinedOutput(of: name), declined.size >= 0, let digest = digest(of: task),
             digest.relation(to: declined.digest) != .other
         else { return nil }
         return plan.refusal(ofOutputWithSize: declined.size)
     }
 
-    /// Returns the reasons why an output of a job would be created, or why it was declined; empty if it is up to date.
-    package func reasons(for task: OutputTask, of plan: JobPlan) throws(StateError) -> RunReasons {
-        var reasons = try reasons(for: task)
-        if reasons.lines.isEmpty { reasons.search = search(of: task) }
-        guard !reasons.lines.isEmpty, !reasons.onlyEvaluates, let declined = declinedOutput(of: plan) else {
-            return reasons
-        }
-        return RunReasons(lines: [], omission: .declined(declined))
-    }
-
     /// Records that the output of a job was created, and not published (`OutputRecords`).
     package func declined(_ task: OutputTask, digest: PlanDigest, size: Int64) {
-        guard let store = store(of: task.file), let name = jobName(task.file, task.name) else { return }
+        guard let store = records.store(of: task.file), let name = records.jobName(task.file, task.name)
+        else { return }
         store.record(StateStore.DeclinedOutput(digest: digest.value, size: size), of: name)
     }
 }

@@ -12,27 +12,27 @@ internal import Publishing
 extension RunState {
     /// Records the start of a run in each store.
     package func begin() throws(StateError) {
-        for (folder, store) in stores {
-            try store.begin(files: fileNames(in: folder))
+        for store in records.all {
+            try store.begin(files: records.fileNames(in: store.folder))
         }
     }
 
     /// Records that an output is about to be published on a file system without support for marks.
     package func recordIntent(_ task: OutputTask, output: String, digest: PlanDigest?) throws {
         guard let destination = task.output.destination else { return }
-        try store(of: task.file)?.recordIntent(
+        try records.store(of: task.file)?.recordIntent(
             destination: destination,
             StateStore.Intent(output: output, digest: digest?.value))
     }
 
     /// Records that an output was created, or that its plan shows it to be up to date.
     package func succeeded(_ task: OutputTask, digest: PlanDigest, seconds: Double) {
-        guard let store = store(of: task.file), let job = jobName(task.file, task.name),
+        guard let store = records.store(of: task.file), let job = records.jobName(task.file, task.name),
             let destination = task.output.destination,
             let output = TemporaryFile.fingerprint(path: destination)
         else { return }
         // For an output with several files the shortcut is recorded once all of them exist.
-        let shortcut = task.output.hasSeveralFiles ? nil : shortcut(of: task)
+        let shortcut = task.output.hasSeveralFiles ? nil : shortcuts.shortcut(of: task)
         store.record(
             StateStore.Record(
                 job: job, shortcut: shortcut,
@@ -43,34 +43,29 @@ extension RunState {
 
     /// Records that all files of an output exist. Records of further files from an earlier run are obsolete.
     package func succeeded(whole task: OutputTask) {
-        guard task.output.kind.plan.hasVariableFileCount, let store = store(of: task.file),
-            let name = jobName(task.file, task.name)
+        guard task.output.kind.plan.hasVariableFileCount, let store = records.store(of: task.file),
+            let name = records.jobName(task.file, task.name)
         else { return }
-        let (shortcut, count) = (shortcut(of: task), task.output.files.count)
+        let (shortcut, count) = (shortcuts.shortcut(of: task), task.output.files.count)
         store.record(
             name, files: count,
             shortcut: task.output.hasSeveralFiles
-                ? shortcut.map { Self.shortcut($0, ofFiles: count) } : nil)
-    }
-
-    /// Returns the shortcut of an output; nil if the job file or the source has no digest.
-    func shortcut(of task: OutputTask) -> String? {
-        shortcuts.withLock { $0.byOutput[JobKey(file: task.file, id: task.name)] }
+                ? shortcut.map { ShortcutCheck.shortcut($0, ofFiles: count) } : nil)
     }
 
     /// Records that a job ended without success.
     func ended(
         _ file: String, _ id: String, outcome: PastRun.Attempt.Outcome, message: String, seconds: Double
     ) {
-        guard let store = store(of: file), let name = jobName(file, id) else { return }
+        guard let store = records.store(of: file), let name = records.jobName(file, id) else { return }
         store.record(name, outcome: outcome, message: message, seconds: seconds)
     }
 
     /// Records the end of the run in each store. Returns the write errors.
     package func end(_ records: [JobRecord], status: RunReport.Status) -> [StateError] {
         var problems: [StateError] = []
-        for (folder, store) in stores {
-            let own = records.filter { folders[$0.file.exact] == folder }
+        for store in self.records.all {
+            let own = records.filter { self.records.folder(of: $0.file) == store.folder }
             let current = own.count { $0.outcome.isUpToDate }
             let done = own.count { $0.outcome.isSuccess } - current
             if let problem = store.end(
@@ -104,6 +99,6 @@ extension RunState {
 
     private func write(_ mark: DestinationPath.Mark, to destination: String) {
         _ = TemporaryFile.setAttribute(
-            DestinationPath.attribute, mark.text, path: destination, in: environment.root)
+            DestinationPath.attribute, mark.text, path: destination, in: digests.environment.root)
     }
 }

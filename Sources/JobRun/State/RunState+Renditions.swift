@@ -9,7 +9,7 @@ extension RunState {
     /// files can be taken from the published folder, which is unchanged.
     package func reusableRenditions(of task: OutputTask) -> [String: StreamingRendition] {
         guard !isForced, let package = task.output.package, let destination = task.output.destination,
-            let store = store(of: task.file), let now = TemporaryFile.fingerprint(path: destination),
+            let store = records.store(of: task.file), let now = TemporaryFile.fingerprint(path: destination),
             owns(task, at: destination)
         else { return [:] }
         let stored = store.renditions(at: destination)
@@ -27,7 +27,7 @@ extension RunState {
     /// Records the renditions of a package that was published, whose folder has the fingerprint `output`.
     package func published(_ renditions: [StreamingRendition], of task: OutputTask, output: String) {
         guard let package = task.output.package, let destination = task.output.destination,
-            let store = store(of: task.file)
+            let store = records.store(of: task.file)
         else { return }
         var records: [String: StateStore.StoredRendition] = [:]
         for (rendition, description) in zip(task.written, renditions) {

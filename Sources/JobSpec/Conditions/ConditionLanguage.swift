@@ -101,9 +101,9 @@ extension Language {
         refusal: { text, _ in
             InvalidValue(
                 rule: .unknownContainer, message: "unknown container `\(text)`",
-                help: Suggestion.help(for: text, among: SourceContainer.knownNames))
+                help: Suggestion.help(for: text, among: ContainerType.namesOfSources))
         },
-        parser: { SourceContainer.knownNames.contains($0) ? $0 : nil })
+        parser: { ContainerType.namesOfSources.contains($0) ? $0 : nil })
 
     // MARK: Values
 

@@ -1,8 +1,8 @@
 /// The detection of errors in subtitle files that libavformat 5.1 misreads without reporting them.
 enum CueFileCheck {
     /// Returns the error because of which libavformat misreads a subtitle file; nil if none is detected.
-    static func problem(of source: any ByteSource, format: String) -> InputError.Reason? {
-        guard ["srt", "webvtt", "ass"].contains(format), source.size <= WebVTTText.maxBytes,
+    static func problem(of source: any ByteSource, in model: DemuxerModel) -> InputError.Reason? {
+        guard model.structure == .cues, source.size <= WebVTTText.maxBytes,
             let bytes = source.bytes(at: 0, Int(source.size))
         else { return nil }
         // The demuxer converts files with a UTF-16 byte order mark.
@@ -10,7 +10,9 @@ enum CueFileCheck {
         guard let text = String(validating: bytes, as: UTF8.self) else {
             return .notUTF8(line: lineThatIsNotUTF8(bytes))
         }
-        if format == "ass", let line = lineOfUnexpectedFields(text) { return .unexpectedFields(line: line) }
+        if model.assumesOrderOfFields, let line = lineOfUnexpectedFields(text) {
+            return .unexpectedFields(line: line)
+        }
         return nil
     }
 

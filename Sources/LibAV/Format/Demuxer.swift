@@ -19,7 +19,8 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
     package let fileSize: Int64
     /// Kinds of blocks of a WebVTT file that were dropped (`WebVTTText`).
     private let droppedText: Set<String>
-    private let isMatroska: Bool
+    /// Properties of the container.
+    package let model: DemuxerModel
     /// Media time at which a stream's presentation begins, by stream index, for streams that declare it in a tag that
     /// libavformat doesn't apply to timestamps. `read` subtracts the time from timestamps, and `seek` adds it. `read`
     /// also clears the samples to drop at the start (`AV_PKT_DATA_SKIP_SAMPLES`), which libavformat derives from the
@@ -39,7 +40,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         self.source = source
         self.fileSize = fileSize
         droppedText = (source as? WebVTTText)?.droppedBlocks ?? []
-        isMatroska = String(cString: context.pointee.iformat.pointee.name).hasPrefix("matroska")
+        model = .named(String(cString: context.pointee.iformat.pointee.name))
     }
 
     deinit {
@@ -88,11 +89,10 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         }
         // Data in the header (attachments, long codec headers) must be read completely. Payloads are skipped only
         // after the header.
-        let format = String(cString: context.pointee.iformat.pointee.name)
-        if discovery == .counting, discovery.isEnough(in: format) { InputContext.skipPayloads(of: io) }
         let demuxer = Demuxer(
             adopting: context, io: io, interrupt: interrupt, path: path, source: source, fileSize: file.size)
-        if let problem = CueFileCheck.problem(of: file, format: demuxer.formatName) {
+        if discovery == .counting, discovery.isEnough(in: demuxer.model) { InputContext.skipPayloads(of: io) }
+        if let problem = CueFileCheck.problem(of: file, in: demuxer.model) {
             throw InputError(path: path, reason: problem)
         }
         if let failure = file.failure { throw InputError(path: path, reason: .library(failure)) }
@@ -103,7 +103,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         io: UnsafeMutablePointer<AVIOContext>, path: String, limits: InputLimits, interrupt: InterruptFlag,
         discovery: StreamDiscovery, container: String?, read: StreamReader
     ) throws(InputError) -> UnsafeMutablePointer<AVFormatContext> {
-        let format = try recognize(io: io, path: path, container: container)
+        let (format, model) = try recognize(io: io, path: path, container: container)
         guard let allocated = LogBridge.fresh(avformat_alloc_context()) else {
             throw InputError(path: path, reason: .library(.outOfMemory("avformat_alloc_context")))
         }
@@ -116,7 +116,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         var context: UnsafeMutablePointer<AVFormatContext>? = allocated
         var options: OpaquePointer?
         defer { av_dict_free(&options) }
-        av_dict_set(&options, "format_whitelist", InputLimits.formats.joined(separator: ","), 0)
+        av_dict_set(&options, "format_whitelist", DemuxerModel.allowedNames.joined(separator: ","), 0)
         av_dict_set(&options, "protocol_whitelist", "file", 0)
         av_dict_set_int(&options, "max_streams", Int64(limits.maxStreams), 0)
         av_dict_set_int(&options, "probesize", limits.probeSize, 0)
@@ -132,11 +132,11 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
                         code: code, operation: "avformat_open_input",
                         detail: LogBridge.takeLastLine(of: allocated))))
         }
-        if discovery.isEnough(in: String(cString: format.pointee.name)), context.pointee.nb_streams > 0 {
+        if discovery.isEnough(in: model), context.pointee.nb_streams > 0 {
             return context
         }
         do throws(InputError) {
-            try findStreams(context, path: path, limits: limits, read: read)
+            try findStreams(context, model, path: path, limits: limits, read: read)
         } catch {
             var copy: UnsafeMutablePointer<AVFormatContext>? = context
             avformat_close_input(&copy)
@@ -149,7 +149,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
     /// isn't allowed.
     private static func recognize(
         io: UnsafeMutablePointer<AVIOContext>, path: String, container: String?
-    ) throws(InputError) -> UnsafePointer<AVInputFormat> {
+    ) throws(InputError) -> (UnsafePointer<AVInputFormat>, DemuxerModel) {
         var format: UnsafePointer<AVInputFormat>?
         if let first = container?.split(separator: ",").first { format = av_find_input_format(String(first)) }
         var code: Int32 = 0
@@ -162,14 +162,13 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
             throw InputError(path: path, reason: isUnknown ? .unrecognized : .library(error))
         }
         let name = String(cString: format.pointee.name)
-        let names = name.split(separator: ",").map(String.init)
-        if names.contains(where: InputLimits.formatsReferencingFiles.contains) {
+        if DemuxerModel.names(in: name).contains(where: DemuxerModel.formatsReferencingFiles.contains) {
             throw InputError(path: path, reason: .referencesFiles(format: name))
         }
-        if !names.contains(where: InputLimits.formats.contains) {
+        guard let model = DemuxerModel.allowed(name) else {
             throw InputError(path: path, reason: .formatNotAllowed(format: name))
         }
-        return format
+        return (format, model)
     }
 
     /// A function that parses the properties of frames from a stream's codec and headers.
@@ -188,12 +187,11 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
     }
 
     private static func findStreams(
-        _ context: UnsafeMutablePointer<AVFormatContext>, path: String, limits: InputLimits,
-        read: StreamReader
+        _ context: UnsafeMutablePointer<AVFormatContext>, _ model: DemuxerModel, path: String,
+        limits: InputLimits, read: StreamReader
     ) throws(InputError) {
         try checkCounts(context, path: path)
         // In other containers, libavformat must decode frames to determine presentation times.
-        let isMovie = String(cString: context.pointee.iformat.pointee.name).hasPrefix("mov,")
         let count = Int(context.pointee.nb_streams)
         // One option dictionary for each stream that is known so far. Streams that are found later have libavformat's
         // limits.
@@ -206,7 +204,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         for i in 0..<count {
             av_dict_set_int(&options[i], "max_pixels", limits.maxPixels, 0)
             av_dict_set(&options[i], "threads", "1", 0)
-            guard isMovie, let stream = context.pointee.streams[i],
+            guard model.describesFramesInHeader, let stream = context.pointee.streams[i],
                 let parameters = stream.pointee.codecpar,
                 parameters.pointee.codec_type == AVMEDIA_TYPE_VIDEO,
                 let bytes = parameters.pointee.extradata, parameters.pointee.extradata_size > 0
@@ -428,14 +426,14 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         Activity.note()
         if let failure = source.failure { throw failure }
         if code == tandem_eof {
-            if isMatroska, let line = LogBridge.takeLastLine(of: context) {
+            if model.reportsLossInLog, let line = LogBridge.takeLastLine(of: context) {
                 throw AVError(code: tandem_invaliddata, operation: "av_read_frame", detail: line)
             }
             return false
         }
         try check(code, "av_read_frame", context: context)
-        // The Matroska demuxer skips invalid data and reports the loss only in its log.
-        if isMatroska, let line = LogBridge.takeLastLine(of: context) {
+        // Invalid data was skipped.
+        if model.reportsLossInLog, let line = LogBridge.takeLastLine(of: context) {
             var error = AVError(code: tandem_invaliddata, operation: "av_read_frame", detail: line)
             error.isPartial = true
             throw error

@@ -10,11 +10,11 @@ package enum StreamDiscovery: Sendable {
     /// Decodes as little as `header`. The data of large packets isn't read, since packets are only counted.
     case counting
 
-    func isEnough(in format: String) -> Bool {
+    func isEnough(in container: DemuxerModel) -> Bool {
         switch self {
         case .decoding: false
-        case .known: format.hasPrefix("mov,")
-        case .header, .counting: format.hasPrefix("mov,") || format.hasPrefix("matroska,")
+        case .known: container.describesFramesInHeader
+        case .header, .counting: container.describesTracksInHeader
         }
     }
 }

@@ -17,27 +17,6 @@ public struct InputLimits: Hashable, Sendable {
     /// Creates the default limits.
     public init() {}
 
-    /// Names of allowed demuxers. Those of formats that refer to other files (playlists, scripts, image sequences)
-    /// aren't allowed.
-    package static let formats = [
-        "mov", "mp4", "m4a", "3gp", "3g2", "mj2", "matroska", "webm", "mpegts", "mpeg", "mpegvideo", "avi",
-        "wav",
-        "w64", "rf64", "aiff", "flac", "ogg", "mp3", "aac", "ac3", "eac3", "dts", "dtshd", "truehd", "mlp",
-        "mxf",
-        "flv", "live_flv", "asf", "h264", "hevc", "m4v", "av1", "obu", "ivf", "ape", "wv", "tta", "tak",
-        "caf", "au",
-        "amr", "amrnb", "amrwb", "gif", "apng", "srt", "webvtt", "ass", "nut", "yuv4mpegpipe", "dv", "loas",
-        "mpc", "mpc8", "oma", "gsm", "rm", "vc1", "dirac", "mjpeg", "png_pipe", "jpeg_pipe", "webp_pipe",
-        "bmp_pipe",
-        "tiff_pipe",
-    ]
-
-    static let formatsReferencingFiles: Set<String> = [
-        "hls", "dash", "concat", "image2", "image2pipe", "imf", "sdp", "rtsp", "smoothstreaming",
-        "tedcaptions",
-        "webm_dash_manifest", "alias_pix", "lavfi",
-    ]
-
     /// Names of allowed decoders: the decoders of common formats. Rare decoders would increase the attack surface.
     static let decoders: Set<String> = [
         "h264", "hevc", "vp8", "vp9", "libvpx", "libvpx-vp9", "av1", "libdav1d", "libaom-av1", "mpeg1video",

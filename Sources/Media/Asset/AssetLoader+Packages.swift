@@ -17,7 +17,7 @@ extension AssetLoader {
         }
         let main = parts.filter { $0.tracks.contains { $0.mediaType == .video || $0.mediaType == .audio } }
         // The clocks of transport streams begin at any time, which all renditions share.
-        let isArbitrary = main.contains { SourceContainer($0.container).hasArbitraryStart }
+        let isArbitrary = main.contains { $0.demuxer.hasArbitraryStart }
         let timeZero = isArbitrary ? main.map(\.timeZero).min() ?? .zero : .zero
         var tracks: [AssetTrack] = []
         for (part, contents) in zip(package.parts, parts) {
@@ -40,9 +40,7 @@ extension AssetLoader {
 
     /// Returns whether libavformat reads segments one after the other as one file.
     private static func isSegmentFormat(_ contents: AssetContents) -> Bool {
-        let container = SourceContainer(contents.container)
-        return container.isMovie || container.hasArbitraryStart || container.isMatroska
-            || container.isWebVTT
+        contents.demuxer.isForPackages
     }
 
     /// Returns the description of a part's track, with the properties that the manifest states. `first` is the number of

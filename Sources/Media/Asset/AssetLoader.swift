@@ -30,11 +30,10 @@ struct AssetLoader {
         ) {
             Self.videoHeaders(codec: $0, headers: $1, opening: $2, movie: &inspected)
         }
-        let container = SourceContainer(demuxer.formatName)
+        let container = demuxer.model
         let movie = container.isMovie ? inspected ?? MovieInspector(demuxer.source) : nil
         let expectedSize =
             container.isMatroska ? MatroskaInspector.segmentEnd(of: demuxer.source) ?? 0 : 0
-        let hasTimeZero = container.isMovie || container.isMatroska
 
         var streams: [StreamInfo] = []
         for index in 0..<demuxer.streamCount {
@@ -51,7 +50,7 @@ struct AssetLoader {
         // Subtitle files are small and declare no duration.
         let kinds = Set(streams.filter { !$0.isAttachedPicture }.map(\.parameters.mediaType))
         // Elementary streams declare no duration either.
-        let hasNoDuration = demuxer.duration == nil && !hasTimeZero
+        let hasNoDuration = demuxer.duration == nil && !container.hasTimeZero
         // libavformat reports no start time of a program stream with a single frame.
         let hasNoStart =
             container.estimatesDurations
@@ -63,11 +62,12 @@ struct AssetLoader {
         // FLAC in Ogg: timestamps are estimated while packets are read (`FLACTimestamps`), so the pages determine the
         // end.
         for (index, length) in paged
-        where container.estimatesTimes(ofCodec: streams[index].parameters.codecName) {
+        where container.estimatedCodecs.contains(streams[index].parameters.codecName) {
             let start = measured[index]?.firstShown ?? 0
             measured[index]?.end = start.adding(upToLimit: length)
         }
-        let timeZero = hasTimeZero ? .zero : Self.earliestStart(streams, hasNoStart ? measured : [:])
+        let timeZero =
+            container.hasTimeZero ? .zero : Self.earliestStart(streams, hasNoStart ? measured : [:])
         let header = demuxer.duration.map { MediaTime(value: $0, timescale: 1_000_000) }
         var tracks: [AssetTrack] = []
         for stream in streams {
@@ -141,7 +141,7 @@ struct AssetLoader {
     /// Returns the stream with the properties that only its packets contain: HDR metadata, orientation, and field
     /// order.
     private func withDataProperties(
-        _ stream: StreamInfo, in container: SourceContainer, of source: any ByteSource, path: String
+        _ stream: StreamInfo, in container: DemuxerModel, of source: any ByteSource, path: String
     ) -> StreamInfo {
         var stream = stream
         if HDRMetadataSEI.needsInspection(stream) {
@@ -176,7 +176,7 @@ struct AssetLoader {
     /// Returns the file's metadata, including that of the first stream for containers that store tags there (Ogg).
     private static func metadata(_ demuxer: borrowing Demuxer, streams: [StreamInfo]) -> [MetadataEntry] {
         let own = demuxer.metadata
-        guard SourceContainer(demuxer.formatName).hasTagsInStream, let first = streams.first else {
+        guard demuxer.model.hasTagsInStream, let first = streams.first else {
             return own
         }
         let known = Set(own.map { $0.key.lowercased() })
@@ -208,7 +208,7 @@ struct AssetLoader {
 
     static func track(
         _ stream: StreamInfo, movie: MovieInspector?, timeZero: MediaTime, header: MediaTime?,
-        measured: TrackMeasurement?, summary: Demuxer.IndexSummary, isExact: Bool, container: SourceContainer,
+        measured: TrackMeasurement?, summary: Demuxer.IndexSummary, isExact: Bool, container: DemuxerModel,
         gapless: GaplessTrim? = nil, beginsBeforeKeyframe: Bool = false
     ) -> AssetTrack {
         let isMatroska = container.isMatroska

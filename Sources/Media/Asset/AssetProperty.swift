@@ -89,6 +89,8 @@ extension [AssetChapter] {
 public struct AssetContents: Sendable {
     /// libavformat's name of the container; `pattern`, `images` or `composition` for other sources than files.
     public let container: String
+    /// Properties of the container.
+    package var demuxer: DemuxerModel { .named(container) }
     /// File size in bytes; 0 if the source isn't a file.
     public let fileSize: Int64
     /// Number of bytes missing from a truncated file. Only Matroska declares its size; in other containers truncation

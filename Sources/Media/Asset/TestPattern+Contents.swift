@@ -30,7 +30,7 @@ extension TestPattern {
                     isExact: true, container: .pattern))
         }
         return AssetContents(
-            container: SourceContainer.pattern.name, fileSize: 0, missingBytes: 0, tracks: tracks,
+            container: DemuxerModel.pattern.name, fileSize: 0, missingBytes: 0, tracks: tracks,
             duration: duration,
             isDurationExact: true,
             timeZero: .zero, metadata: [], chapters: [])

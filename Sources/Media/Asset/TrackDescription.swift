@@ -100,7 +100,7 @@ package struct TrackDescription: Codable, Hashable, Sendable {
 extension TrackDescription {
     /// Creates a description from a stream's headers, with an empty `timeRange`. Out-of-range sizes and rates are
     /// clamped.
-    init(_ stream: StreamInfo, _ format: FormatDescription, container: SourceContainer) {
+    init(_ stream: StreamInfo, _ format: FormatDescription, container: DemuxerModel) {
         let parameters = format.parameters
         let tags = stream.metadata
         self.init(

@@ -147,7 +147,7 @@ package final class SourceInspection: Sendable {
         of packets: [AssetTrack], _ contents: AssetContents, path: String
     ) throws -> [PacketTrackReader] {
         let environment = asset.environment.sources
-        let container = SourceContainer(contents.container)
+        let container = contents.demuxer
         let tallies = packets.map { _ in
             let tally = DamageTally()
             tally.setPolicy(extent.damagePolicy)

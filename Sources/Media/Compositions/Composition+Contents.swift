@@ -46,7 +46,7 @@ extension Composition {
         }
         let end = tracks.map(\.timeRange.end).max() ?? .zero
         return AssetContents(
-            container: SourceContainer.composition.name, fileSize: 0, missingBytes: 0, tracks: tracks,
+            container: DemuxerModel.composition.name, fileSize: 0, missingBytes: 0, tracks: tracks,
             duration: end, isDurationExact: true, timeZero: .zero, metadata: [],
             chapters: chapters)
     }

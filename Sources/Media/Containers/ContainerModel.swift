@@ -8,8 +8,10 @@ package struct ContainerModel: Sendable {
     package let name: String
     /// Name of the libavformat muxer.
     package let muxer: String
-    /// Name of the libavformat demuxer; nil if it is the container's name.
-    var demuxer: String?
+    /// libavformat's name of the format in the list of its demuxer's; nil if it is the container's name.
+    var inputFormat: String?
+    /// Properties of the container when it is read.
+    package var demuxer: DemuxerModel { .named(inputFormat ?? name) }
     /// File name extensions, the preferred one first.
     package let extensions: [String]
     /// Extensions of other containers that are also in use for this one.
@@ -111,6 +113,8 @@ package struct ContainerModel: Sendable {
     var chapterCodecs: Set<String>?
     /// Whether chapters can be written at the end of the file.
     package var canWriteChaptersLate = false
+    /// Whether every chapter has a title, which is empty if there is none.
+    var titlesAllChapters = false
     /// Whether chapters are stored as tags.
     var keepsChaptersInTags = false
     /// Maximum number of chapters: the format's limit, or the number that Tandem reads from a source.
@@ -126,6 +130,8 @@ package struct ContainerModel: Sendable {
     package var supportsLoudnessTags: Bool { metadataKeys == nil && mediaTypes.contains(.audio) }
     /// Whether tags outside `metadataKeys` can be stored under their own keys (libavformat's `use_metadata_tags`).
     var hasMetadataKeyList = false
+    /// Key under which libavformat's muxer expects the title of a track.
+    package var trackTitleKey = "title"
     /// Whether the title of a track is written as the name of its handler.
     var keepsTrackTitlesInHandlers = false
     /// Keys of tags that share one field of the container.
@@ -166,6 +172,8 @@ package struct ContainerModel: Sendable {
 
     // MARK: Writing
 
+    /// Whether tracks have sample entries, whose four-character codes identify codecs.
+    var hasSampleEntries = false
     /// Options of the muxer, in addition to those of the output's settings.
     var muxerOptions: [(key: String, value: String)] = []
     /// Model of the size of framing and index per packet, for size estimates.
@@ -225,6 +233,9 @@ extension ContainerModel {
     {
         var model = ContainerModel(name, muxer: muxer, extensions, types)
         model.hasEditLists = true
+        model.hasSampleEntries = true
+        model.titlesAllChapters = true
+        model.trackTitleKey = "handler_name"
         model.hidesBeginningExcept = []
         model.hasDisplayMatrix = true
         model.canOptimizeForNetwork = true

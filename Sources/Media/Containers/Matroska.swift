@@ -5,7 +5,7 @@ extension ContainerModel {
     static let mkv: ContainerModel = {
         var model = matroska(
             "mkv", muxer: "matroska", ["mkv", "mka"], [.video, .audio, .subtitle, .attachment])
-        model.demuxer = "matroska"
+        model.inputFormat = "matroska"
         model.coverCodecs = BitstreamTraits.covers
         model.attachesCovers = true
         model.storesDolbyVision = true

@@ -110,7 +110,7 @@ extension AssetContents {
         of track: AssetTrack, path: String, _ bound: FrameBound, _ environment: SourceEnvironment
     ) throws -> Set<MediaTime>? {
         let packets = try PacketSource(
-            track: track, of: SourceContainer(container), path: path, environment: environment)
+            track: track, of: DemuxerModel.named(container), path: path, environment: environment)
         packets.damage.setPolicy(.skip)
         if bound.start > .zero {
             try packets.seek(before: (timeZero + bound.start).ticks(in: track.timeBase, rounding: .down))

@@ -79,7 +79,7 @@ package struct SmartCutVerifier: Sendable {
             TimeRange(start: .zero, duration: duration + MediaTime(value: 1, timescale: 1)))
         // Timestamps of a transport stream can't be negative: all of them are shifted by the longest delay of its
         // encoders.
-        let isMoved = SourceContainer(try output.loadSynchronously().container).hasArbitraryStart
+        let isMoved = try output.loadSynchronously().demuxer.hasArbitraryStart
         let origin = isMoved ? self.origin(parts, outputScan) : .zero
         if let problem = timeProblem(parts, outputScan, origin, clock: result.timeBase) { return problem }
         if let problem = packetProblem(parts, outputScan) { return problem }

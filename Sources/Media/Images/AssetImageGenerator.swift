@@ -224,7 +224,7 @@ public final class AssetImageGenerator: Sendable {
                 (try ComposedFrames(composition, from: .zero, opener: opener), nil)
             }
         case .file(let path):
-            let container = SourceContainer(contents.container)
+            let container = contents.demuxer
             // Single keyframes are decoded without threads, which would delay output. Otherwise the frames between
             // two still images may use all processors.
             let threads = wanted ?? (tolerance.before == nil ? 1 : activeProcessorCount)

@@ -150,7 +150,7 @@ final class FrameFinder {
 
     /// Returns whether seeking to a keyframe before the target costs less than decoding the frames up to it.
     private func isWorthSeeking(from position: Int64, to target: Int64) -> Bool {
-        guard let packets, !packets.container.estimatesTimes(ofCodec: track.format.codec) else {
+        guard let packets, !packets.container.estimatedCodecs.contains(track.format.codec) else {
             return false
         }
         // A restart costs about as much as decoding a quarter of a second.
@@ -171,7 +171,7 @@ final class FrameFinder {
 
     private func seek(to target: Int64, neededFrom wanted: Int64) throws {
         if let packets, let decoded, target > zero,
-            !packets.container.estimatesTimes(ofCodec: track.format.codec)
+            !packets.container.estimatedCodecs.contains(track.format.codec)
         {
             discardFrames()
             try packets.seek(before: target)

@@ -8,7 +8,7 @@ enum ImageOrientation {
 
     /// Returns whether an image file may contain an orientation that its container doesn't report.
     static func needsInspection(
-        _ stream: StreamInfo, in container: SourceContainer, of file: any ByteSource
+        _ stream: StreamInfo, in container: DemuxerModel, of file: any ByteSource
     ) -> Bool {
         container.isImageFile && stream.parameters.mediaType == .video
             && stream.displayMatrix == nil && mayContainOrientation(file)

@@ -8,7 +8,7 @@ extension AssetContents {
         of track: AssetTrack, path: String, environment: SourceEnvironment, limit: Int
     ) throws -> [MediaTime] {
         let packets = try PacketSource(
-            track: track, of: SourceContainer(container), path: path, environment: environment)
+            track: track, of: DemuxerModel.named(container), path: path, environment: environment)
         packets.damage.setPolicy(.skip)
         var times: Set<MediaTime> = []
         while times.count < limit, let packet = try packets.next() {

@@ -13,7 +13,7 @@ final class PacketSource {
     private let ownsDemuxer: Bool
     private let movement: MovementCounter
     let damage: DamageTally
-    let container: SourceContainer
+    let container: DemuxerModel
 
     /// Drops packets before the first keyframe after a seek.
     private let gate = KeyFrameGate()
@@ -29,7 +29,7 @@ final class PacketSource {
     /// Creates a source that reads from the file's beginning, through a demuxer that other sources may share.
     /// `countsSamples`: whether audio times are counted in samples if the container's time base is coarser.
     init(
-        track: AssetTrack, of container: SourceContainer, demuxer: SharedDemuxer, path: String,
+        track: AssetTrack, of container: DemuxerModel, demuxer: SharedDemuxer, path: String,
         environment: SourceEnvironment,
         interrupt: InterruptFlag, ownsDemuxer: Bool, movement: MovementCounter, damage: DamageTally,
         countsSamples: Bool = false
@@ -54,7 +54,7 @@ final class PacketSource {
 
     /// Creates a source with a separate demuxer.
     convenience init(
-        track: AssetTrack, of container: SourceContainer, path: String, environment: SourceEnvironment,
+        track: AssetTrack, of container: DemuxerModel, path: String, environment: SourceEnvironment,
         interrupt: InterruptFlag = InterruptFlag(), movement: MovementCounter = MovementCounter(),
         damage: DamageTally = DamageTally(), countsSamples: Bool = false
     ) throws {

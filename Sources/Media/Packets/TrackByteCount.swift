@@ -7,7 +7,7 @@ extension AssetContents {
         of track: AssetTrack, path: String, environment: SourceEnvironment
     ) throws -> Int64 {
         let packets = try PacketSource(
-            track: track, of: SourceContainer(container), path: path, environment: environment)
+            track: track, of: DemuxerModel.named(container), path: path, environment: environment)
         packets.damage.setPolicy(.skip)
         var count: Int64 = 0
         while let packet = try packets.next() { count = count.adding(upToLimit: Int64(packet.size)) }

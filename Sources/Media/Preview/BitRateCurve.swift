@@ -20,7 +20,7 @@ package struct BitRateCurve: Codable, Sendable {
         var bytes = [Int64](repeating: 0, count: max(1, count))
         let demuxer = try Demuxer.open(path: path, environment: environment, discovery: .counting)
         let bases = try (0..<demuxer.streamCount).map { try demuxer.stream($0).timeBase.double }
-        let hasArbitraryStart = SourceContainer(demuxer.formatName).hasArbitraryStart
+        let hasArbitraryStart = demuxer.model.hasArbitraryStart
         var origin: Double?
         let packet = try Packet()
         while try demuxer.read(into: packet) {

@@ -161,7 +161,7 @@ public final class AssetReader: @unchecked Sendable {
     private func factory(_ sharing: DecoderSharing) -> ProducerFactory {
         ProducerFactory(
             sharing: sharing,
-            source: asset.source, container: SourceContainer(contents.container), timeZero: contents.timeZero,
+            source: asset.source, container: contents.demuxer, timeZero: contents.timeZero,
             media: asset.environment, interrupt: interrupt,
             movement: movement, decoderThreads: decoderThreads, ranges: extent.ranges,
             isOpen: extent.isOpen, duration: contents.duration)

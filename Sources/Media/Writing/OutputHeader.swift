@@ -109,7 +109,7 @@ struct OutputHeader {
                     $0.timeRange.start.ticks(in: chapterUnit), $0.timeRange.end.ticks(in: chapterUnit),
                     $0.title
                 )
-            }, timeBase: chapterUnit, titlesAll: container.hasEditLists)
+            }, timeBase: chapterUnit, titlesAll: container.model.titlesAllChapters)
     }
 
     private func addStream(
@@ -125,12 +125,13 @@ struct OutputHeader {
         var tag: String?
         if case .encode(let configuration) = input.settings {
             rate = configuration.frameRate
-            if container.hasEditLists { tag = parameters.traits.movieTag }
+            if container.model.hasSampleEntries { tag = parameters.traits.movieTag }
         }
         // The mov muxer has no default tag for data. In Matroska, only the tag stores the profile of some
         // codecs.
         let isTagged =
-            container.hasEditLists ? input.mediaType == .data : parameters.traits.declaresProfileInTag
+            container.model.hasSampleEntries
+            ? input.mediaType == .data : parameters.traits.declaresProfileInTag
         if isTagged { tag = parameters.codecTag }
         // The mov muxer would choose codec tags by the frame rate (XDCAM).
         if case .passthrough(let format, _) = input.settings, container.model.storesFrameRate {

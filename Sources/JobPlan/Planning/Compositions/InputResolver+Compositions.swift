@@ -76,7 +76,7 @@ extension InputResolver {
                 else { return nil }
                 description = measured
             }
-            guard SourceContainer(description.container).isImageFile, let track = description.tracks.first,
+            guard description.demuxer.isImageFile, let track = description.tracks.first,
                 track.mediaType == .video
             else {
                 return ResolvedSource(

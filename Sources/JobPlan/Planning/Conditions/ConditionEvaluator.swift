@@ -78,7 +78,7 @@ struct ConditionEvaluator {
                 return (.number(rate), Self.text(bitRate: rate))
             }
         case .container:
-            let names = SourceContainer(description.container).allNames
+            let names = ContainerType.names(ofSourceIn: description.container)
             value = isPredicted ? nil : (.names(names), names.first ?? description.container)
         }
         return finding("`\(fact.rawValue)`", value, requirement)

@@ -255,7 +255,7 @@ struct CopyPlanner {
     private func hasTimes(_ track: TrackDescription) -> Bool {
         guard case .file(let path, _) = source else { return true }
         guard track.mediaType == .video || track.mediaType == .data,
-            !SourceContainer(description.container).storesPresentationTimes(of: track.mediaType)
+            !description.demuxer.presentationTimes.contains(track.mediaType)
         else { return true }
         return (try? prober.hasPresentationTimes(track.index, of: path)) ?? true
     }

@@ -72,7 +72,7 @@ struct TrackTagPlanner {
             }
         }
         if let title = rule.title?.value ?? track.title, type.model.hasTrackTitles {
-            entries.append(MetadataEntry(key: type.hasEditLists ? "handler_name" : "title", value: title))
+            entries.append(MetadataEntry(key: type.model.trackTitleKey, value: title))
         }
         if hasSeparateAlpha { entries.append(.separateAlphaTag) }
         let set = Set(rule.metadata.map { $0.key.value.lowercased() })

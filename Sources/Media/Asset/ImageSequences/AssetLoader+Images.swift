@@ -7,7 +7,7 @@ extension AssetLoader {
         guard sequence.isValid else { throw MediaError.invalidArgument("the image sequence is invalid") }
         let path = sequence.files[0]
         let image = try load(.file(path), timing: .fast)
-        guard SourceContainer(image.container).isImageFile, image.tracks.count == 1,
+        guard image.demuxer.isImageFile, image.tracks.count == 1,
             let track = image.tracks.first, track.mediaType == .video
         else { throw InputError(path: path, reason: .noImage(format: image.container)) }
         let frames = sequence.frameCount
@@ -23,7 +23,7 @@ extension AssetLoader {
             stream, movie: nil, timeZero: .zero, header: nil, measured: nil, summary: Demuxer.IndexSummary(),
             isExact: true, container: .pattern)
         return AssetContents(
-            container: SourceContainer.images.name, fileSize: 0, missingBytes: 0, tracks: [video],
+            container: DemuxerModel.images.name, fileSize: 0, missingBytes: 0, tracks: [video],
             duration: sequence.duration, isDurationExact: true, timeZero: .zero, metadata: [], chapters: [])
     }
 }

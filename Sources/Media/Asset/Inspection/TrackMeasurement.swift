@@ -23,7 +23,7 @@ struct TrackMeasurement: Sendable {
     ) throws -> [Int: TrackMeasurement] {
         var all: [Int: TrackMeasurement] = [:]
         let packet = try Packet()
-        let isShortened = SourceContainer(demuxer.formatName).shortensLastPacket
+        let isShortened = demuxer.model.shortensLastPacket
         while try demuxer.read(into: packet) {
             if interrupt.isRaised { throw CancellationError() }
             let index = packet.streamIndex

@@ -57,7 +57,7 @@ package struct DecodingCheck: Sendable {
         guard isPossible, case .file(let path) = asset.source else { return nil }
         let contents = try asset.loadSynchronously()
         let source = try PacketSource(
-            track: track, of: SourceContainer(contents.container), path: path,
+            track: track, of: contents.demuxer, path: path,
             environment: asset.environment.sources)
         if case .last(let time) = group {
             let position = time + contents.timeZero

@@ -26,7 +26,7 @@ extension AssetTrack {
     package func orderProblem(path: String, environment: MediaEnvironment) throws -> OrderProblem? {
         let contents = try Asset(.file(path), environment: environment).loadSynchronously()
         let packets = try PacketSource(
-            track: self, of: SourceContainer(contents.container), path: path,
+            track: self, of: contents.demuxer, path: path,
             environment: environment.sources)
         packets.timeZero = contents.timeZero
         let producer = PassthroughProducer(

@@ -107,7 +107,7 @@ extension ProducerFactory {
             }
             var input = try clip.source.namingSource {
                 try cutInput(
-                    of: clip.track, path: clip.path, container: SourceContainer(clip.contents.container),
+                    of: clip.track, path: clip.path, container: clip.contents.demuxer,
                     timeZero: clip.contents.timeZero)
             }
             input.mapError = { clip.source.named($0) }

@@ -5,7 +5,7 @@ struct ProducerFactory {
     let sharing: DecoderSharing
     let source: Asset.Source
     /// Container of a file, determined when the asset was probed.
-    let container: SourceContainer
+    let container: DemuxerModel
     let timeZero: MediaTime
     let media: MediaEnvironment
     var environment: SourceEnvironment { media.sources }
@@ -178,7 +178,7 @@ struct ProducerFactory {
             return packets
         }
         let packets = try source(of: track, path: path, context, damage: context.damage)
-        let isGuessed = container.estimatesTimes(ofCodec: track.format.codec)
+        let isGuessed = container.estimatedCodecs.contains(track.format.codec)
         // A subtitle event that began long before the range may still be presented, so the track is read from the
         // file's beginning.
         let isOverlapping =
@@ -248,7 +248,7 @@ struct ProducerFactory {
 
     /// Returns a file's track as input of a smart cut.
     func cutInput(
-        of track: AssetTrack, path: String, container: SourceContainer, timeZero: MediaTime
+        of track: AssetTrack, path: String, container: DemuxerModel, timeZero: MediaTime
     ) throws -> CutInput {
         guard let bitstream = CutBitstream(track.format.parameters) else {
             throw SmartCut.Obstacle.headers

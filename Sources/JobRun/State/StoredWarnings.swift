@@ -1,24 +1,22 @@
-internal import ExactStrings
-internal import Glibc
 internal import JobPlan
 internal import JobSpec
-internal import LibAV
-internal import Locking
-internal import Media
 
 /// Warnings that are stored with the outputs they concern.
-extension RunState {
+package struct StoredWarnings: Sendable {
+    let state: StateRecords
+
     /// Stores the warnings of created outputs. Returns the records, to which the stored warnings of outputs that are up
     /// to date are added. Stored warnings are valid as long as the output is unchanged.
-    package func withWarnings(_ records: [JobRecord]) -> [JobRecord] {
+    package func adding(to records: [JobRecord]) -> [JobRecord] {
         records.map { record in
-            guard let folder = folders[record.file.exact], let store = stores[folder] else { return record }
+            guard let store = state.store(of: record.file) else { return record }
+            let contents = state.contents(in: store.folder)
             func name(_ output: String?) -> StateStore.JobName? {
-                jobName(record.file, OutputName(job: record.id, output: output).description)
+                state.jobName(record.file, OutputName(job: record.id, output: output).description)
             }
             func storedWarnings(_ output: String?) -> [String] {
-                guard let name = name(output), let stored = self.stored[folder]?.warnings[name],
-                    stored.output == self.stored[folder]?.records[name]?.output
+                guard let name = name(output), let stored = contents?.warnings[name],
+                    stored.output == contents?.records[name]?.output
                 else { return [] }
                 return stored.lines
             }

@@ -1,17 +1,37 @@
 internal import ExactStrings
-package import JobPlan
+internal import FileSystem
+internal import JobPlan
 internal import JobSpec
 internal import LibAV
 internal import Locking
 internal import Media
-internal import FileSystem
 internal import Publishing
 
-/// Up-to-date checks by the job file alone, before the source is probed.
-extension RunState {
-    /// Returns the published outputs of a job that is up to date and needs no planning (`PlanMemory`); nil if it must
+/// The up-to-date check by the job file alone, before the source is probed: shortcuts are digests of everything that
+/// determines an output.
+final class ShortcutCheck: Sendable {
+    private let records: StateRecords
+    private let mode: FingerprintMode
+    /// Digests of everything from which each file's jobs were decoded. Files without one have no shortcuts.
+    private let specs: [ExactString: String]
+    private let isForced: Bool
+    private let byOutput = Guarded<[JobKey: String]>([:])
+
+    init(_ records: StateRecords, mode: FingerprintMode, specs: [ExactString: String], isForced: Bool) {
+        (self.records, self.mode, self.specs, self.isForced) = (records, mode, specs, isForced)
+    }
+
+    /// Returns the digest of a job file's contents; empty if it is unknown.
+    func spec(of file: String) -> String { specs[file.exact] ?? "" }
+
+    /// Returns the shortcut of an output; nil if the job file or the source has no digest.
+    func shortcut(of task: OutputTask) -> String? {
+        byOutput.withLock { $0[JobKey(file: task.file, id: task.name)] }
+    }
+
+    /// Returns the published outputs of a job that is up to date and needs no planning; nil if it must
     /// be planned.
-    package func upToDateOutputs(of query: UpToDateQuery) -> UpToDateOutputs? {
+    func upToDateOutputs(of query: UpToDateQuery) -> UpToDateOutputs? {
         let file = query.file.path
         guard let spec = specs[file.exact] else { return nil }
         var text = "\(spec)\n"
@@ -34,10 +54,10 @@ extension RunState {
             var hasher = SHA256Hasher()
             hasher.update("\(text)\(name)\n\(output.destination ?? "")\n")
             let shortcut = hasher.finish()
-            shortcuts.withLock { $0.byOutput[JobKey(file: file, id: name)] = shortcut }
+            byOutput.withLock { $0[JobKey(file: file, id: name)] = shortcut }
             guard upToDate != nil else { continue }
             guard let destination = output.destination else {
-                if checkRecord(file, name)?.shortcut == shortcut {
+                if records.checkRecord(file, name)?.shortcut == shortcut {
                     upToDate?.outputs.append(BatchPlan.Output(id: output.id, destination: nil))
                 } else {
                     upToDate = nil
@@ -68,7 +88,7 @@ extension RunState {
         of query: UpToDateQuery.Output, at destination: String, _ name: String, _ shortcut: String,
         in file: String
     ) -> [(path: String, status: FileStatus)]? {
-        guard let first = record(file, name), let folder = folders[file.exact] else { return nil }
+        guard let first = records.record(file, name) else { return nil }
         var count = 1
         if query.hasSeveralFiles {
             guard let known = Self.count(in: first.shortcut, after: shortcut) else { return nil }
@@ -80,11 +100,11 @@ extension RunState {
         var output = OutputName(name)
         for part in 0..<count {
             output.part = part
-            guard let record = part == 0 ? first : record(file, output.description),
+            guard let record = part == 0 ? first : records.record(file, output.description),
                 let path = record.destination,
                 let status = FileStatus(path: path, followingLinks: false),
                 record.output == TemporaryFile.fingerprint(path: path, status: status),
-                stored[folder]?.intents[path.exact]?.output != record.output
+                records.intent(file, at: path)?.output != record.output
             else { return nil }
             files.append((path, status))
         }

@@ -1,44 +1,51 @@
 internal import FoundationEssentials
 package import JobPlan
-internal import LibAV
+internal import FileSystem
 
 /// Report entries of outputs, stored with the state. A report describes an output that is up to date as in the run that
 /// created it.
-extension RunState {
+package struct StoredReports: Sendable {
+    let records: StateRecords
+    let shortcuts: ShortcutCheck
+    /// Root beneath which all files must be.
+    let root: PathRoot
+
     /// Stores the entries of created outputs. Replaces entries of outputs that are up to date and unchanged by the
     /// stored ones, and adds their previews up to a total of `limit`. A lost entry causes no rerun.
     package func complete(_ report: inout RunReport, previews: inout [JobKey: JobPreview], limit: Int) {
         var created: [StateFolder: [(StateStore.JobName, StateStore.StoredReport)]] = [:]
         var upToDate: [StateFolder: [(StateStore.JobName, index: Int)]] = [:]
         for (index, job) in report.jobs.enumerated() {
-            guard let store = store(of: job.file), let name = jobName(job.file, job.id) else { continue }
+            guard let store = records.store(of: job.file), let name = records.jobName(job.file, job.id) else {
+                continue
+            }
             if let entry = storedReport(job, previews[JobKey(file: job.file, id: job.id)]) {
                 created[store.folder, default: []].append((name, entry))
             } else if job.outcome == .upToDate {
                 upToDate[store.folder, default: []].append((name, index))
             }
         }
-        for (folder, stored) in created { store(in: folder)?.storeReports(stored) }
+        for (folder, stored) in created { records.store(in: folder)?.storeReports(stored) }
         for (folder, jobs) in upToDate {
-            let stored = store(in: folder)?.storedReports(of: jobs.map(\.0)) ?? [:]
+            let stored = records.store(in: folder)?.storedReports(of: jobs.map(\.0)) ?? [:]
             for (name, index) in jobs {
                 let job = report.jobs[index]
                 guard let stored = stored[name], let entry: RunReport.Job = Self.value(stored.job) else {
                     // If the creating run was killed or wrote no report, only the destination is known.
-                    let publishedOutput = published(name, in: folder)
+                    let publishedOutput = records.published(name, in: folder)
                     report.jobs[index].destination = job.destination ?? publishedOutput?.destination
                     report.jobs[index].output = job.output ?? publishedOutput?.output
                     continue
                 }
                 let isUnchanged =
                     entry.kind == .check
-                    ? checkRecord(job.file, job.id)?.output == stored.output
-                    : entry.isUnchanged(beneath: environment.root)
+                    ? records.checkRecord(job.file, job.id)?.output == stored.output
+                    : entry.isUnchanged(beneath: root)
                 guard entry.isValid, entry.output == stored.output, isUnchanged,
                     job.output == nil || job.output == entry.output
                 else { continue }
                 report.jobs[index] = job.completed(
-                    by: entry, isSameSpec: stored.spec == spec(of: job.file))
+                    by: entry, isSameSpec: stored.spec == shortcuts.spec(of: job.file))
                 if previews.count < limit, let preview: JobPreview = stored.preview.flatMap(Self.value) {
                     previews[JobKey(file: job.file, id: job.id)] = preview.sizeLimited
                 }
@@ -50,12 +57,12 @@ extension RunState {
     package func storeSearches(of report: RunReport) {
         var created: [StateFolder: [(StateStore.JobName, StateStore.StoredReport)]] = [:]
         for job in report.jobs where job.encodes != nil || job.quality != nil {
-            guard let store = store(of: job.file), let name = jobName(job.file, job.id),
+            guard let store = records.store(of: job.file), let name = records.jobName(job.file, job.id),
                 let entry = storedReport(job, nil)
             else { continue }
             created[store.folder, default: []].append((name, entry))
         }
-        for (folder, stored) in created { store(in: folder)?.storeReports(stored) }
+        for (folder, stored) in created { records.store(in: folder)?.storeReports(stored) }
     }
 
     /// Returns the entry of an output that the run created; nil for any other output.
@@ -63,17 +70,19 @@ extension RunState {
         guard job.outcome == .succeeded, let output = job.output, let text = Self.text(job) else {
             return nil
         }
-        return .init(output: output, spec: spec(of: job.file), job: text, preview: preview.flatMap(Self.text))
+        return .init(
+            output: output, spec: shortcuts.spec(of: job.file), job: text, preview: preview.flatMap(Self.text)
+        )
     }
 
     /// Returns the bit rates or values of `crf` that were tried for an output, a line for each key that requires a search;
     /// none if the output has been replaced since.
     func search(of task: OutputTask) -> [String] {
         guard task.output.targetSize != nil || task.output.targetQuality != nil,
-            let store = store(of: task.file), let name = jobName(task.file, task.name),
+            let store = records.store(of: task.file), let name = records.jobName(task.file, task.name),
             let stored = store.storedReports(of: [name])[name],
             let entry: RunReport.Job = Self.value(stored.job), entry.isValid,
-            stored.output == published(name, in: store.folder)?.output
+            stored.output == records.published(name, in: store.folder)?.output
         else { return [] }
         let sizes = entry.encodes.map { "target_size: " + SizeFit.text($0.map { ($0.rate, $0.size) }) }
         return [sizes, entry.quality.map { "quality: " + $0.text }].compactMap(\.self)

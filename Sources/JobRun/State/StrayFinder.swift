@@ -1,40 +1,15 @@
 internal import ExactStrings
+internal import FileSystem
 internal import Glibc
 package import JobPlan
 internal import JobSpec
-internal import LibAV
-internal import Locking
-internal import Media
-internal import FileSystem
 package import Publishing
 
-/// History of earlier runs, and detection of obsolete outputs.
-extension RunState {
-    // MARK: History
-
-    /// Returns the latest runs of all folders, newest first.
-    package func history(limit: Int) throws(StateError) -> [(
-        folder: StateFolder, run: PastRun, attempts: [PastRun.Attempt]
-    )] {
-        var all: [(folder: StateFolder, run: PastRun, attempts: [PastRun.Attempt])] = []
-        for folder in stateFolders {
-            guard let store = stores[folder] else { continue }
-            let requested = Set(fileNames(in: folder).map(\.exact))
-            // All stored runs are read, because those of other job files are then filtered out.
-            for (index, run) in try store.runs(limit: 200).enumerated() {
-                var run = run
-                guard run.files.contains(where: { requested.contains($0.exact) }) else { continue }
-                if index == 0, run.ended == nil, StateLock.isHeld(folder) { run.status = .running }
-                all.append((folder, run, try store.attempts(ofRun: run.number)))
-            }
-        }
-        return Array(all.sorted { $0.run.begun > $1.run.begun }.prefix(limit))
-    }
-
-    /// Returns the names of the job files of a state folder, sorted.
-    func fileNames(in folder: StateFolder) -> [String] {
-        folders.filter { $0.value == folder }.keys.compactMap { names[$0] }.sorted()
-    }
+/// Detection and removal of obsolete outputs.
+package struct StrayFinder: Sendable {
+    let records: StateRecords
+    /// Root beneath which all files must be.
+    let root: PathRoot
 
     /// Returns outputs that no job produces any more: their jobs were removed, or have other destinations now.
     /// `requested` contains the destinations of all jobs, and `imageJobs` the image outputs, whose last published files
@@ -46,13 +21,12 @@ extension RunState {
         let requested = requested.union(destinations(of: imageJobs))
         var strays: [Stray] = []
         var seen: Set<ExactString> = []
-        for (folder, known) in stored {
+        for store in records.all {
+            let folder = store.folder
             let owners = Dictionary(
-                folders.filter { $0.value == folder }.keys.compactMap { file in
-                    names[file].map { ($0.exact, file.text) }
-                },
+                records.files(in: folder).map { ($0.name.exact, $0.path) },
                 uniquingKeysWith: { first, _ in first })
-            for record in known.published {
+            for record in records.contents(in: folder)?.published ?? [] {
                 guard let file = owners[record.job.file.exact], isStray(record, of: file, in: folder) else {
                     continue
                 }
@@ -77,14 +51,16 @@ extension RunState {
     /// Returns the files that the given image outputs last published.
     private func destinations(of imageJobs: Set<JobKey>) -> [DestinationPath] {
         if imageJobs.isEmpty { return [] }
-        return folders.flatMap { file, folder -> [DestinationPath] in
-            guard let name = names[file], let records = stored[folder]?.records else { return [] }
-            return records.values.compactMap { record in
-                guard record.job.file.exact == name.exact,
-                    imageJobs.contains(
-                        JobKey(file: file.text, id: OutputName(record.job.id).whole.description))
-                else { return nil }
-                return record.destination.flatMap { DestinationPath($0) }
+        return records.all.flatMap { store -> [DestinationPath] in
+            let published = records.contents(in: store.folder)?.records.values.map { $0 } ?? []
+            return records.files(in: store.folder).flatMap { file in
+                published.compactMap { record in
+                    guard record.job.file.exact == file.name.exact,
+                        imageJobs.contains(
+                            JobKey(file: file.path, id: OutputName(record.job.id).whole.description))
+                    else { return nil }
+                    return record.destination.flatMap { DestinationPath($0) }
+                }
             }
         }
     }
@@ -105,18 +81,17 @@ extension RunState {
     package func remove(_ stray: Stray) throws(StateError) -> Bool {
         let name = StateStore.JobName(file: stray.file, id: stray.job)
         guard
-            let record = stored[stray.folder]?.published(name, at: stray.path),
-            let file = names.first(where: {
-                $0.value.exact == stray.file.exact && folders[$0.key] == stray.folder
-            })?.key.text,
+            let record = records.contents(in: stray.folder)?.published(name, at: stray.path),
+            let file = records.files(in: stray.folder).first(where: { $0.name.exact == stray.file.exact })?
+                .path,
             isStray(record, of: file, in: stray.folder)
         else { return false }
         let isFolder = FileIdentity(path: stray.path)?.isDirectory == true
-        guard isFolder ? TemporaryFolder.remove(stray.path, in: environment.root) : unlink(stray.path) == 0
+        guard isFolder ? TemporaryFolder.remove(stray.path, in: root) : unlink(stray.path) == 0
         else {
             throw StateError("\(stray.path) can't be removed: \(String(cString: strerror(errno)))")
         }
-        try stores[stray.folder]?.deleteRecord(name, at: stray.path)
+        try records.store(in: stray.folder)?.deleteRecord(name, at: stray.path)
         return true
     }
 }

@@ -1,0 +1,28 @@
+internal import LibAV
+
+extension DemuxerModel {
+    /// Returns the stages that a track's packets require regardless of the range; `gate` drops packets after a seek.
+    func stages(of track: AssetTrack, gate: KeyFrameGate) -> [any PacketStage] {
+        var stages: [any PacketStage] = []
+        if isMovie {
+            if let shift = track.lostTimesShift { stages.append(LostCompositionTimes(shift: shift)) }
+            stages.append(PacketDurations(track))
+        } else if let fields = FieldJoiner(track) {
+            stages.append(fields)
+        }
+        if let times = PTSGenerator(track) { stages.append(times) }
+        if let counted = vorbis(track) { stages.append(counted) }
+        if estimatedCodecs.contains(track.format.codec), track.mediaType == .audio {
+            stages.append(FLACTimestamps(sampleRate: track.format.sampleRate, timeBase: track.timeBase))
+        }
+        if track.mediaType == .video { stages.append(gate) }
+        return stages
+    }
+
+    /// Returns the stage that counts the times of Vorbis in Ogg, where a page has one position for all of its packets;
+    /// nil for other tracks.
+    private func vorbis(_ track: AssetTrack) -> VorbisTimestamps? {
+        guard sharesVorbisPositions, track.format.codec == "vorbis" else { return nil }
+        return VorbisTimestamps(track.format.parameters)
+    }
+}
