@@ -43,7 +43,7 @@ import Testing
                 "o/web/my.talk-720.mp4", "o/web/my.talk-480.mp4",
             ])
         #expect(
-            found[1].outputs[0].media.metadata.set.map(\.value) == [
+            found[1].outputs[0].media?.metadata.set.map(\.value) == [
                 "a 2 talk my.talk mov media/dir.x 480", "Ulm-none-", "${a} $5 .",
             ])
     }

@@ -57,7 +57,7 @@ package struct SourceFinder {
                 let images = (try? sequence(path, frameRate: rate))?.files
                 files += images?.map { ($0, written.range) } ?? []
             }
-            for written in file.jobs.flatMap(\.outputs).compactMap(\.media.metadata.cover) {
+            for written in file.jobs.flatMap(\.outputs).compactMap(\.media?.metadata.cover) {
                 let path = file.absolutePath(written)
                 if seen.insert(path.exact).inserted { files.append((path, written.range)) }
             }

@@ -232,11 +232,14 @@ package struct RunReport: Codable, Sendable {
             job.size = result.destination == nil ? nil : result.size
             job.duration = result.duration.seconds
             job.output = result.output
-            job.package = result.package
-            let images = result.images.map {
-                StillImage(requested: $0.requested.seconds, actual: $0.actual.seconds, file: $0.path)
+            switch result.detail {
+            case .none: break
+            case .images(let images):
+                job.images = images.map {
+                    StillImage(requested: $0.requested.seconds, actual: $0.actual.seconds, file: $0.path)
+                }
+            case .package(let summary): job.package = summary
             }
-            job.images = task.output.kind.plan.stills.isEmpty ? nil : images
             let encodes = result.sizeAttempts.map { Encode(rate: $0.bitRate, size: $0.size) }
             job.encodes = encodes.isEmpty ? nil : encodes
             job.quality = result.quality

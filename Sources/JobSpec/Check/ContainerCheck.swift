@@ -35,7 +35,7 @@ enum ContainerCheck {
                 .containerCodec, "\(container.name) can store only one track", at: rules[1].range,
                 notes: [Diagnostic.Note("the first rule is here", at: rules[0].range)])
         }
-        if let optimize = output.media.optimizeForNetwork, optimize.value,
+        if let optimize = output.media?.optimizeForNetwork, optimize.value,
             !container.model.canOptimizeForNetwork
         {
             sink.error(
@@ -43,22 +43,23 @@ enum ContainerCheck {
                 "`optimize_for_network` is not supported by \(container.name), which has no index to move",
                 at: optimize.range)
         }
-        if let fragment = output.media.fragmentInterval, !container.model.hasFragments {
+        if let fragment = output.media?.fragmentInterval, !container.model.hasFragments {
             sink.error(
                 .containerSetting, "`fragment` is not supported by \(container.name)", at: fragment.range,
                 notes: located.range == fragment.range
                     ? [] : [Diagnostic.Note("the container is determined here", at: located.range)],
                 help: "use mp4, mov or m4a")
         }
-        if let cover = output.media.metadata.cover {
+        if let cover = output.media?.metadata.cover {
             check(cover: cover, of: output, in: located, into: &sink)
         }
-        for entry in output.media.metadata.set where entry.key.value.lowercased() == "encoder" {
+        let tags = output.media?.metadata.set ?? []
+        for entry in tags where entry.key.value.lowercased() == "encoder" {
             sink.error(
                 .containerSetting, "the tag `encoder` can't be set: the muxer writes its own name",
                 at: entry.key.range)
         }
-        for entry in output.media.metadata.set {
+        for entry in tags {
             let (key, name) = (entry.key, entry.key.value.lowercased())
             if let problem = problem(withTag: name, in: container) {
                 sink.error(.containerSetting, problem.message, at: key.range, help: problem.help)
@@ -73,7 +74,7 @@ enum ContainerCheck {
             }
         }
         if let keys = container.metadataKeys {
-            for entry in output.media.metadata.set
+            for entry in tags
             where !keys.contains(entry.key.value) && !coverKeys.contains(entry.key.value.lowercased()) {
                 sink.error(
                     .containerSetting, "\(container.name) can't store the tag `\(entry.key.value)`",
@@ -199,7 +200,7 @@ enum ContainerCheck {
                 help: "use \(ContainerType.namesWithCoverImages.joined(separator: ", "))")
             return
         }
-        guard let fragment = output.media.fragmentInterval else { return }
+        guard let fragment = output.media?.fragmentInterval else { return }
         sink.error(
             .containerSetting, "\(container.name) can't store a cover in fragments", at: cover.range,
             notes: [Diagnostic.Note("`fragment` is here", at: fragment.range)])

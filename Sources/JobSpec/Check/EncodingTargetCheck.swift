@@ -60,7 +60,7 @@ struct EncodingTargetCheck {
                 target, "`package`, whose renditions consist of segments", "`package` is here", package,
                 into: &sink)
         }
-        if let limit = output.media.sizeLimit {
+        if let limit = output.media?.sizeLimit {
             refuse(
                 target, "`limit: { size }`, which truncates the output", "`limit` is here", limit.range,
                 into: &sink)

@@ -17,7 +17,7 @@ struct SizeLimitCheck {
                 "`limit: { size }` can't be combined with a smart cut, which is verified over its whole range",
                 "`cut` is here", cut.range)
         }
-        if let fragment = output.media.fragmentInterval {
+        if let fragment = output.media?.fragmentInterval {
             refuse(
                 "`limit: { size }` can't be combined with `fragment`: the size of the fragments' indexes isn't known in advance",
                 "`fragment` is here", fragment.range)
@@ -44,7 +44,7 @@ struct SizeLimitCheck {
         }
         if let container = output.container, container.value.hasChapters,
             !container.value.model.canWriteChaptersLate,
-            case .list? = output.media.chapters?.value, let chapters = output.media.chapters
+            case .list? = output.media?.chapters?.value, let chapters = output.media?.chapters
         {
             refuse(
                 "`limit: { size }` can't be combined with a list of chapters in \(container.value.name), which stores chapters first",

@@ -25,9 +25,7 @@ struct JobDecoder {
         var scope = scope
         scope.makesImages = OutputKindKey.namesImages(parts.job)
         DestinationCheck(scope: scope, reader: reader).check(parts.job, as: Language.job)
-        if let package = parts.job[key: "package"] {
-            DestinationCheck(scope: scope, reader: reader).check(package, as: Language.package)
-        }
+        checkPackageDestination(parts, scope)
         let node = Substitution(scope: scope, reader: reader).apply(to: parts.job)
         let type = isPartial ? Language.job.partial() : Language.job
         guard let fields = reader.fields(parts.complete(of: node), as: type) else { return nil }
@@ -60,7 +58,7 @@ struct JobDecoder {
                 composition: fields["composition"]?.keyRange
             ).check(into: &reader.sink)
             ImagesCheck.check(output, into: &reader.sink)
-            if let size = output.media.sizeLimit, decoded.isComplete {
+            if let size = output.media?.sizeLimit, decoded.isComplete {
                 SizeLimitCheck(job: job, output: output).check(at: size.range, into: &reader.sink)
             }
         }
@@ -124,45 +122,7 @@ struct JobDecoder {
         }
     }
 
-    /// Reports a `package` without `outputs`. One from `defaults` applies only to jobs with `outputs`. Returns whether it
-    /// is an error.
-    private func refusePackage(_ entry: YAMLNode.Entry) -> Bool {
-        guard !entry.keyRange.isDefault, !isPartial else {
-            let decoder = decoder(nil, scope)
-            PackageDecoder(reader: reader, entry: entry, outputs: []).check { decoder.folderSpec($0) }
-            return false
-        }
-        reader.sink.error(
-            .missingKey, "`package` requires `outputs`, which describe its renditions", at: entry.keyRange,
-            help: "write `outputs: { video: { tracks: […] }, audio: { tracks: […] } }`, without `destination`"
-        )
-        return true
-    }
-
-    /// Returns the package of a job as an output; nil after an error is reported.
-    private func package(
-        _ entry: YAMLNode.Entry, of outputs: [YAMLNode.Entry], _ renditions: [OutputSpec]
-    ) -> OutputSpec? {
-        if let other = outputs.first(where: { $0.key == PackageDecoder.id }) {
-            reader.sink.error(
-                .conflictingKeys, "the id `\(PackageDecoder.id)` is that of the job's `package`",
-                at: other.keyRange,
-                notes: [Diagnostic.Note("`package` is here", at: entry.keyRange)])
-            return nil
-        }
-        if renditions.isEmpty {
-            reader.sink.error(
-                .conflictingKeys, "every output has a `destination`, so the `package` has no rendition",
-                at: entry.keyRange, help: "remove `destination` from the outputs that belong to the package")
-            return nil
-        }
-        let decoder = decoder(nil, scope)
-        return PackageDecoder(reader: reader, entry: entry, outputs: outputs).output(renditions) {
-            decoder.folderSpec($0)
-        }
-    }
-
-    private func decoder(_ id: Located<String>?, _ scope: Scope) -> OutputDecoder {
+    func decoder(_ id: Located<String>?, _ scope: Scope) -> OutputDecoder {
         OutputDecoder(
             reader: reader, settings: SettingsResolver(reader: reader, definition: definition, scope: scope),
             id: id, isTemplate: isTemplate, asset: asset)
@@ -192,7 +152,7 @@ struct JobDecoder {
     /// its source's chapters.
     private func checkChapters(_ job: JobSpec) {
         if case .composition = job.asset.source { return }
-        for case let chapters? in job.outputs.map(\.media.chapters) {
+        for case let chapters? in job.outputs.map(\.media?.chapters) {
             guard case .clips = chapters.value, !chapters.range.isDefault else {
                 continue
             }

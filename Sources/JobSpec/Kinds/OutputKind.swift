@@ -82,8 +82,8 @@ extension OutputSpec {
         }
     }
 
-    /// Keys of tracks in a container; without values for other kinds.
-    package var media: MediaSpec { if case .media(let media) = kind { media } else { MediaSpec() } }
+    /// Tracks in a container; nil for other kinds.
+    package var media: MediaSpec? { if case .media(let media) = kind { media } else { nil } }
 
     /// Package; nil for other kinds.
     package var package: PackageSpec? {

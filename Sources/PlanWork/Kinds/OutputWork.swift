@@ -58,26 +58,32 @@ extension SessionBuilder {
     }
 }
 
+/// What is published for an output.
+struct PublishedItems {
+    /// The files or the folder, each with its publisher.
+    var items: [(publisher: OutputPublisher, item: any PublishableItem)]
+    /// The part of the output's result that depends on its kind.
+    var detail = OutputResult.Detail.none
+}
+
 extension OutputPublisher {
     /// Returns what is published: the written file, the files that it is split into, or the folder of a package, for which
     /// `reused` renditions are taken from the folder at the destination.
     func items(
         of written: [WrittenFile], reusing reused: [String: StreamingRendition], in root: PathRoot
-    ) throws -> [(publisher: OutputPublisher, item: any PublishableItem)] {
+    ) throws -> PublishedItems {
         switch output.kind {
-        case .media, .images, .waveform, .check:
-            guard let only = written.first else {
-                throw MediaError.internalError("an output without its file")
-            }
-            return try splitFiles(of: only.file, only.findings, in: root)
+        case .media, .waveform, .check: return PublishedItems(items: try splitFiles(of: written, in: root))
+        case .images(let images):
+            return PublishedItems(
+                items: try splitFiles(of: written, in: root), detail: .images(images.results(of: written)))
         case .package(let package):
             let assembler = PackageAssembler(
                 package: package, location: output.location, destination: destination, root: root)
             let (folder, renditions, summary) = try assembler.assemble(written, reusing: reused)
             var publisher = self
             publisher.renditions = renditions
-            publisher.summary = summary
-            return [(publisher, folder)]
+            return PublishedItems(items: [(publisher, folder)], detail: .package(summary))
         }
     }
 }

@@ -104,18 +104,27 @@ public struct OutputResult: Sendable {
     package var quality: Quality?
     /// Preview for the report; nil if the report shows none.
     package var preview: JobPreview?
-    /// Manifests and renditions of a package; nil for other outputs.
-    package var package: PackageSummary?
+    /// The part that depends on the output's kind.
+    package var detail: Detail
+
+    /// The part of a result that depends on the output's kind.
+    package enum Detail: Sendable {
+        /// Nothing: tracks in a container, a waveform or a check.
+        case none
+        /// The images of an image output, in order.
+        case images([Image])
+        /// Manifests and renditions of a package.
+        case package(PackageSummary)
+    }
 
     /// Still images of an image output; empty for other outputs.
-    public var images: [Image] = []
+    public var images: [Image] { if case .images(let images) = detail { images } else { [] } }
 
     package init(
         id: String?, destination: String?, size: Int64, output: String, duration: MediaTime,
         tracks: [TrackReport], warnings: [String], expectations: [ExpectationResult] = [],
         loudness: [Normalization] = [], sizeAttempts: [SizeAttempt] = [], quality: Quality? = nil,
-        preview: JobPreview? = nil,
-        images: [Image] = []
+        preview: JobPreview? = nil, detail: Detail = .none
     ) {
         self.id = id
         self.destination = destination
@@ -129,7 +138,7 @@ public struct OutputResult: Sendable {
         self.sizeAttempts = sizeAttempts
         self.quality = quality
         self.preview = preview
-        self.images = images
+        self.detail = detail
     }
 
     /// A still image that an image output contains.

@@ -467,11 +467,12 @@ package actor JobExecutor {
         try decline(unfinished)
         let written = zip(unfinished, Self.grouped(findings, by: unfinished)).map { $0.written($1) }
         var parts: [(output: Int, publisher: OutputPublisher, item: any PublishableItem)] = []
+        var details: [OutputResult.Detail] = []
         for (index, output) in unfinished.enumerated() {
             try Task.checkCancellation()
-            for part in try output.publisher.items(of: written[index], reusing: output.reused, in: root) {
-                parts.append((index, part.publisher, part.item))
-            }
+            let made = try output.publisher.items(of: written[index], reusing: output.reused, in: root)
+            parts += made.items.map { (index, $0.publisher, $0.item) }
+            details.append(made.detail)
         }
         for index in parts.indices {
             try Task.checkCancellation()
@@ -485,11 +486,9 @@ package actor JobExecutor {
             records?.succeeded(whole: unfinished[index].publisher.task)
             let own = published.map { parts[$0] }.filter { $0.output == index }
             let output = unfinished[index]
-            guard let first = own.first else { return nil }
-            var result = output.publisher.result(
-                own.map(\.item), written[index], reusing: output.reused.values)
-            result.package = first.publisher.summary
-            return result
+            if own.isEmpty { return nil }
+            return output.publisher.result(
+                own.map(\.item), written[index], details[index], reusing: output.reused.values)
         }
     }
 }

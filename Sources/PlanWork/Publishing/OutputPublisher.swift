@@ -40,8 +40,6 @@ package struct OutputPublisher {
 
     /// Renditions of an assembled package.
     var renditions: [StreamingRendition] = []
-    /// Summary of an assembled package; nil for other outputs.
-    var summary: PackageSummary?
 
     var output: OutputPlan { task.output }
 
@@ -68,11 +66,12 @@ package struct OutputPublisher {
         }
     }
 
-    /// Returns the files that a written file is split into; the file itself if the output is one file.
+    /// Returns the files that the only written file is split into; the file itself if the output is one file.
     func splitFiles(
-        of file: TemporaryFile, _ findings: OutputFindings, in root: PathRoot
+        of written: [WrittenFile], in root: PathRoot
     ) throws -> [(publisher: OutputPublisher, item: any PublishableItem)] {
-        let parts = parts
+        guard let only = written.first else { throw MediaError.internalError("an output without its file") }
+        let (file, findings, parts) = (only.file, only.findings, parts)
         guard parts.count > 1 else { return [(self, file)] }
         // Parts must be contiguous or repeat the previous part, so that no more bytes are copied than were written.
         var end: Int64 = 0
@@ -165,7 +164,7 @@ package struct OutputPublisher {
     /// Returns the result of the output for the report. `reused` are the renditions of an earlier package that it
     /// contains.
     func result(
-        _ files: [any PublishableItem], _ written: [WrittenFile],
+        _ files: [any PublishableItem], _ written: [WrittenFile], _ detail: OutputResult.Detail,
         reusing reused: some Sequence<StreamingRendition>
     ) -> OutputResult {
         let findings = written.map(\.findings)
@@ -181,12 +180,7 @@ package struct OutputPublisher {
             warnings: lines, expectations: findings.flatMap(\.expectations),
             loudness: findings.flatMap(\.loudness), sizeAttempts: findings.flatMap(\.sizeAttempts),
             quality: findings.lazy.compactMap(\.quality).first,
-            preview: findings.lazy.compactMap(\.preview).first,
-            images: zip(output.kind.plan.stills, findings.flatMap(\.imageTimes)).map { image, actual in
-                // Both times are relative to time zero of the source. Without ranges, output times equal source times.
-                let requested = task.input.extent.ranges.isEmpty ? image.time : image.sourceTime
-                return OutputResult.Image(requested: requested, actual: actual, path: image.destination)
-            })
+            preview: findings.lazy.compactMap(\.preview).first, detail: detail)
     }
 
     /// Publishes a written file of an output that failed its expectations in its destination's folder, as

@@ -24,7 +24,7 @@ import Testing
             rule: "{ video: first, copy: true }", chapters.isEmpty ? "" : "chapters: \(chapters)", to: "o.mkv"
         )
         let decision = ChapterPlanner(
-            spec: snippet.output.media.chapters, source: source, clips: clips, ranges: ranges,
+            spec: snippet.output.media?.chapters, source: source, clips: clips, ranges: ranges,
             frames: FrameLocator(track: .video(), path: nil, prober: prober), duration: duration,
             container: Located(try .required(container), at: try snippet.container.range), codec: codec
         ).decide()
@@ -144,7 +144,7 @@ import Testing
         func decide(_ clips: [AssetChapter]?, in container: String = "mp4") throws -> Decision<[AssetChapter]>
         {
             ChapterPlanner(
-                spec: snippet.output.media.chapters, source: Self.source, clips: clips, ranges: [],
+                spec: snippet.output.media?.chapters, source: Self.source, clips: clips, ranges: [],
                 frames: FrameLocator(track: nil, path: nil, prober: FakeProber()), duration: s(10),
                 container: Located(try .required(container), at: try snippet.container.range), codec: nil
             ).decide()

@@ -17,7 +17,7 @@ import Testing
             rule: "{ audio: first, copy: true }", "metadata: \(metadata)", "container: \(container)",
             to: "o.x")
         let decision = MetadataPlanner(
-            spec: snippet.output.media.metadata, container: try .required(container),
+            spec: try #require(snippet.output.media).metadata, container: try .required(container),
             source: source.map { MetadataEntry(key: $0.key, value: $0.value) }, changesLevels: changesLevels
         ).decide()
         return (decision, snippet.findings(decision.reasons))
@@ -107,7 +107,7 @@ import Testing
     ) throws -> (kept: [Int]?, lines: [String]) {
         let snippet = try JobSnippet(rule: "{ video: first, copy: true }", "metadata: { keep: \(keep) }")
         let decision = CoverPlanner(
-            spec: snippet.output.media.metadata, container: try .required(container),
+            spec: try #require(snippet.output.media).metadata, container: try .required(container),
             source: .file(.video(), .audio(), cover), isFile: isFile, isFragmented: isFragmented,
             isReplaced: isReplaced
         ).decide()

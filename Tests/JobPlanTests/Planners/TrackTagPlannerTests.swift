@@ -18,7 +18,7 @@ import Testing
             rule: "{ \(type): first, copy: true\(keys.isEmpty ? "" : ", ")\(keys) }",
             "container: \(container)", "metadata: { keep: \(keep) }", to: "o.x")
         let decision = TrackTagPlanner(
-            track: track, rule: snippet.rule, keep: snippet.output.media.metadata.keep,
+            track: track, rule: snippet.rule, keep: try #require(snippet.output.media).metadata.keep,
             container: try snippet.container, hasSeparateAlpha: hasSeparateAlpha, changesLevels: changesLevels
         ).decide()
         return (try #require(decision.value), decision.reasons, snippet.findings(decision.reasons))

@@ -357,7 +357,8 @@ final class FakeRecords: OutputRecords {
         let file = try file("abcdef", for: "1.png")
         let findings = OutputFindings(parts: parts.map { TemporaryFile.Part(offset: $0, length: $1) })
         let items = try? publisher.items(
-            of: [written(publisher.task, file, findings)], reusing: [:], in: .anywhere)
+            of: [written(publisher.task, file, findings)], reusing: [:], in: .anywhere
+        ).items
         let texts = try items?.map { publisher, item in
             let part = try #require(item as? TemporaryFile)
             #expect(part.destination == publisher.destination)
@@ -375,7 +376,8 @@ final class FakeRecords: OutputRecords {
         #expect(throws: (any Error).self) { try publisher.items(of: [], reusing: [:], in: .anywhere) }
         let file = try file("a", for: "o.mp4")
         let items = try publisher.items(
-            of: [written(publisher.task, file, OutputFindings())], reusing: [:], in: .anywhere)
+            of: [written(publisher.task, file, OutputFindings())], reusing: [:], in: .anywhere
+        ).items
         #expect(items.count == 1 && items[0].item === file)
     }
 
@@ -385,11 +387,12 @@ final class FakeRecords: OutputRecords {
         let file = try file("abc", for: "1.png")
         let reports = [9.0, 8].map { TrackReport(samples: 1, end: s($0), damage: DamageTally.Count()) }
         let findings = OutputFindings(tracks: reports, imageTimes: [s(1.04)], losses: ["a loss"])
-        let result = publisher.result(
-            [file, file], [written(task(to: "1.png", id: "hd"), file, findings)], reusing: [])
+        let files = [written(task(to: "1.png", id: "hd"), file, findings)]
+        let images = try #require(publisher.output.images).results(of: files)
+        let result = publisher.result([file, file], files, .images(images), reusing: [])
         #expect(result.size == 6 && result.duration == s(9) && result.destination == scratch.file("1.png"))
         #expect(result.warnings == ["hd: a loss"])
         #expect(result.images.map(\.requested) == [s(1)] && result.images.map(\.actual) == [s(1.04)])
-        #expect(publisher.result([], [], reusing: []).duration == .zero)
+        #expect(publisher.result([], [], .none, reusing: []).duration == .zero)
     }
 }

@@ -87,7 +87,7 @@ struct ComposedCopyPlanner {
         guard ranges.isEmpty else {
             sink.error(
                 .copyRange, "a range of a composition can't be copied",
-                at: job.rangeLocation ?? output.media.durationLimit?.range ?? location,
+                at: job.rangeLocation ?? output.media?.durationLimit?.range ?? location,
                 notes: [Diagnostic.Note("`copy` is here", at: location)],
                 help: "set `range` on the clips, or use `encode`"
             )

@@ -188,7 +188,7 @@ final class SourceCatalog {
         of job: JobSpec, in file: JobFile, into sink: inout DiagnosticSink
     ) -> [CoverPlan?] {
         job.outputs.map { output in
-            guard let written = output.media.metadata.cover else { return nil }
+            guard let written = output.media?.metadata.cover else { return nil }
             let path = file.absolutePath(written)
             let result =
                 covers[path.exact]

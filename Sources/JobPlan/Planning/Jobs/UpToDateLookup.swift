@@ -71,7 +71,7 @@ struct UpToDateLookup {
         _ destinations: inout DestinationTable
     ) -> UpToDateQuery? {
         guard !job.isTemplate else { return nil }
-        let covers = job.outputs.compactMap(\.media.metadata.cover).map(file.absolutePath)
+        let covers = job.outputs.compactMap(\.media?.metadata.cover).map(file.absolutePath)
         var query = UpToDateQuery(file: file, job: job, source: nil, covers: covers, outputs: [])
         for output in job.outputs {
             var path: DestinationPath?

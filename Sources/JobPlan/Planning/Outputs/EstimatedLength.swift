@@ -21,7 +21,7 @@ struct EstimatedLength {
         return conditions.contains { $0?.usesDuration == true }
             || job.ranges.contains { countsFromEnd($0) || countsFrames($0) || reaches($0) }
             || job.outputs.contains {
-                $0.media.durationLimit.map(countsFromEnd) ?? false || imagesDependOnEnd($0)
+                $0.media?.durationLimit.map(countsFromEnd) ?? false || imagesDependOnEnd($0)
             }
     }
 

@@ -85,7 +85,7 @@ struct ExtentPlanner {
 
     /// Shortens the range to the duration of `limit`.
     private mutating func limitDuration(video: TrackDescription?) {
-        guard let limit = output.media.durationLimit else { return }
+        guard let limit = output.media?.durationLimit else { return }
         let whole = TimeRange(start: .zero, end: description.duration)
         guard
             let length = resolver(video).duration(

@@ -81,13 +81,14 @@ struct OutputPlanner {
         _ planned: [TrackPlan], _ extent: PlannedExtent, attachments: [Int]
     ) -> OutputPlan {
         var tracks = planned
+        let spec = output.media ?? .none
         let first = tracks.firstIndex { $0.source.mediaType == .video }
         let timed = tracks.filter { $0.source.mediaType == .video || $0.source.mediaType == .audio }
         let duration = (timed.isEmpty ? tracks : timed).map(\.expected.timeRange.end).max() ?? .zero
         let chapters =
             reasons.take(
                 ChapterPlanner(
-                    spec: output.media.chapters, source: description.chapters,
+                    spec: spec.chapters, source: description.chapters,
                     clips: input.composed?.clipChapters,
                     ranges: extent.ranges,
                     frames: FrameLocator(
@@ -110,17 +111,17 @@ struct OutputPlanner {
         let metadata =
             reasons.take(
                 MetadataPlanner(
-                    spec: output.media.metadata, container: container.value, source: description.metadata,
+                    spec: spec.metadata, container: container.value, source: description.metadata,
                     changesLevels: tracks.contains(where: \.changesLevels)
                 ).decide()) ?? []
         let isFile = if case .file = source { true } else { false }
         let covers =
             reasons.take(
                 CoverPlanner(
-                    spec: output.media.metadata, container: container.value, source: description,
+                    spec: spec.metadata, container: container.value, source: description,
                     isFile: isFile,
-                    isFragmented: output.media.fragmentInterval != nil,
-                    isReplaced: output.media.metadata.cover != nil
+                    isFragmented: spec.fragmentInterval != nil,
+                    isReplaced: spec.metadata.cover != nil
                 ).decide()) ?? []
         setThreads(of: &tracks)
         let fitted = hasOneTarget(tracks) ? fitSize(of: &tracks, metadata) : nil
@@ -131,19 +132,19 @@ struct OutputPlanner {
         limitSize(size, of: tracks, chapters: chapters)
         checkFileTimes()
         let media = MediaPlan(
-            optimizesForNetwork: output.media.optimizeForNetwork?.value ?? false,
-            fragmentInterval: output.media.fragmentInterval?.value, metadata: metadata,
-            requestedTags: output.media.metadata.set.map { $0.key.value.lowercased() },
-            keepsFileTimes: output.media.metadata.fileTimes != nil, chapters: chapters, covers: covers,
-            cover: cover, attachments: attachments, sizeLimit: output.media.sizeLimit?.value,
-            sizeLimitLocation: output.media.sizeLimit?.range)
+            optimizesForNetwork: spec.optimizeForNetwork?.value ?? false,
+            fragmentInterval: spec.fragmentInterval?.value, metadata: metadata,
+            requestedTags: spec.metadata.set.map { $0.key.value.lowercased() },
+            keepsFileTimes: spec.metadata.fileTimes != nil, chapters: chapters, covers: covers,
+            cover: cover, attachments: attachments, sizeLimit: spec.sizeLimit?.value,
+            sizeLimitLocation: spec.sizeLimit?.range)
         return OutputPlan(
             id: output.id?.value, location: location, container: container.value.name, kind: .media(media),
             destination: destination.path, destinationLocation: written.path.range,
             ifExists: written.ifExists, makesDirectories: written.makesDirectories, tracks: tracks,
             expectations: output.expectations,
             ledger: LedgerCollector.ledger(reasons.ledger, of: description), expectedDuration: duration,
-            expectedSize: size.map { min($0, output.media.sizeLimit?.value ?? $0) },
+            expectedSize: size.map { min($0, spec.sizeLimit?.value ?? $0) },
             notes: reasons.notes + PlaybackNotes.of(tracks))
     }
 
@@ -171,7 +172,7 @@ struct OutputPlanner {
         let planner = TargetSizePlanner(
             tracks: tracks, container: container.value, source: source,
             fixedBytes: Int64(tags).adding(upToLimit: cover?.image.size ?? 0),
-            fragmentInterval: output.media.fragmentInterval?.value, prober: prober,
+            fragmentInterval: output.media?.fragmentInterval?.value, prober: prober,
             sourceLocation: job.asset.range)
         guard let fitted = reasons.take(planner.decide()) else { return nil }
         tracks = fitted.tracks
@@ -193,7 +194,7 @@ struct OutputPlanner {
 
     /// Reports an error if `file_times` are kept for a source without times: a test signal or a remote file.
     private mutating func checkFileTimes() {
-        guard let location = output.media.metadata.fileTimes else { return }
+        guard let location = output.media?.metadata.fileTimes else { return }
         switch source {
         case .file(let path, _) where !SourceLocation.isRemote(path): return
         case .job: return
@@ -205,7 +206,7 @@ struct OutputPlanner {
 
     /// Checks `limit: { size }`, and adds a note on whether the limit is likely to be reached.
     private mutating func limitSize(_ expected: Int64?, of tracks: [TrackPlan], chapters: [AssetChapter]) {
-        guard let limit = output.media.sizeLimit else { return }
+        guard let limit = output.media?.sizeLimit else { return }
         for track in tracks {
             guard case .copy = track.action, BitstreamTraits.of(track.source.codec).storesLengthInHeader
             else {

@@ -41,7 +41,7 @@ struct TimecodePlanner {
     private func setting(_ reasons: inout Reasons) -> String? {
         let rules = output.tracks.filter { $0.mediaType == .video }.flatMap(\.metadata)
         guard
-            let (key, value) = (rules + output.media.metadata.set).first(where: {
+            let (key, value) = (rules + (output.media?.metadata.set ?? [])).first(where: {
                 MetadataEntry.isTimecode($0.key.value)
             })
         else { return nil }
@@ -70,7 +70,7 @@ struct TimecodePlanner {
     /// The source's timecode in the output, with the reason; nil if it is dropped.
     private var kept: (code: String?, reason: String) {
         guard let timecode = source.timecode else { return (nil, "the source has none") }
-        guard output.media.metadata.keep.contains(MetadataEntry.timecodeKey) else {
+        guard output.media?.metadata.keep.contains(MetadataEntry.timecodeKey) == true else {
             return (nil, "the job doesn't keep it")
         }
         guard let track, let rate = track.source.frameRate else {

@@ -34,7 +34,7 @@ extension CopyPlanner {
                     edges: hasEdges ? .encoded(encoder) : .none),
                 let problem = cut == .keyframe ? found.problemWithoutLeading : found.problem
             else { return .copy }
-            if job.hidesFramesOfCuts, container.value.hasEditLists, output.media.fragmentInterval == nil {
+            if job.hidesFramesOfCuts, container.value.hasEditLists, output.media?.fragmentInterval == nil {
                 return .copy
             }
             guard isSmart else {

@@ -172,7 +172,7 @@ struct CopyPlanner {
     /// The location of the range or of the limit that ends the track early.
     private var rangeNote: Diagnostic.Note? {
         if let range = job.rangeLocation { return Diagnostic.Note("the range is here", at: range) }
-        return output.media.durationLimit.map { Diagnostic.Note("`limit` is here", at: $0.range) }
+        return output.media?.durationLimit.map { Diagnostic.Note("`limit` is here", at: $0.range) }
     }
 
     /// Returns the first gap of the audio that the container can't represent for copied samples, if it is known
@@ -206,7 +206,7 @@ struct CopyPlanner {
             return nil
         }
         // Hidden frames require an edit list in the output. Players ignore it in a fragmented file.
-        let isFragmented = output.media.fragmentInterval != nil
+        let isFragmented = output.media?.fragmentInterval != nil
         guard track.mediaType == .video, !type.hasEditLists || isFragmented else { return .copy }
         let help = "use `encode`, or mp4 or mov\(isFragmented ? " without `fragment`" : "")"
         if !type.hasEditLists, track.has(.hiddenBeginning) {

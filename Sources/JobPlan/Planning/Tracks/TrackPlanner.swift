@@ -420,7 +420,8 @@ struct TrackPlanner {
                 && encoding.encoder.pixelFormat.hasAlpha
         }
         let planner = TrackTagPlanner(
-            track: track, rule: rule, keep: output.media.metadata.keep, container: container,
+            track: track, rule: rule, keep: (output.media ?? .none).metadata.keep,
+            container: container,
             hasSeparateAlpha: hasAlpha && container.value.model.supportsSeparateAlpha,
             changesLevels: action.changesLevels(of: track, mix: mix))
         return planner.decide()

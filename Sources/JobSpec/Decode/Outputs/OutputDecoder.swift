@@ -51,10 +51,10 @@ struct OutputDecoder {
         let leftover = reader.choice("leftover", of: fields, as: Leftover.self)
         let expectations = fields["expect"].map { ExpectDecoder(reader: reader).expectations($0.value) } ?? []
         let entry = fields["destination"]
-        let target = entry.flatMap { self.destinationSpec($0.value) }
+        let target = entry.flatMap { destinations.file($0.value) }
         var container: Located<ContainerType>?
         if let target {
-            container = containerType(named, hasKey: fields["container"] != nil, destination: target)
+            container = destinations.container(named, hasKey: fields["container"] != nil, destination: target)
         } else if let named {
             container = ContainerType.named(named.value).map { Located($0, at: named.range) }
         }
@@ -71,61 +71,6 @@ struct OutputDecoder {
             id: id, tracks: tracks?.rules ?? [], kind: .media(media), container: container,
             expectations: expectations, leftover: leftover, destination: destination)
         return Result(spec: spec, isComplete: isComplete)
-    }
-
-    /// Decodes an output of a `package`, which has no destination; nil after an error is reported.
-    func rendition(_ node: YAMLNode, of entry: YAMLNode.Entry) -> Result? {
-        let package = entry.keyRange
-        guard let fields = reader.fields(node, as: Language.output.partial()) else { return nil }
-        if let images = fields["images"], let named = entry.value[key: PackageDecoder.thumbnails]?.text,
-            named.exact == id?.value.exact
-        {
-            return thumbnails(images, fields, at: package).map(Result.init(complete:))
-        }
-        for key in OutputKindKey.names(where: { $0.isAllowedInOutputs && $0 != .tracks }) {
-            guard let other = fields[key] else { continue }
-            reader.sink.error(
-                .conflictingKeys, "`\(key)` requires a `destination`; an output of a `package` has `tracks`",
-                at: other.keyRange, notes: [Diagnostic.Note("`package` is here", at: package)],
-                help: key == "images"
-                    ? "`\(PackageDecoder.thumbnails): \(id?.value ?? "")` of the `package` makes a sheet part of it"
-                    : nil)
-            return nil
-        }
-        for key in Self.mediaKeys where key != "expect" {
-            guard let other = fields[key] else { continue }
-            reader.sink.error(
-                .conflictingKeys, "`\(key)` can't be set for an output of a `package`", at: other.keyRange,
-                notes: [Diagnostic.Note("`package` is here", at: package)])
-        }
-        guard fields.has("tracks") else {
-            reader.sink.error(.missingKey, "the key `tracks` is missing", at: node.range)
-            return nil
-        }
-        let tracks = fields["tracks"].map { rules($0) }
-        let leftover = reader.choice("leftover", of: fields, as: Leftover.self)
-        let expectations = fields["expect"].map { ExpectDecoder(reader: reader).expectations($0.value) } ?? []
-        let spec = OutputSpec(
-            id: id, tracks: tracks?.rules ?? [],
-            kind: .media(
-                MediaSpec(metadata: MetadataSpec(keep: .none), chapters: Located(.drop, at: package))),
-            container: renditionContainer(of: tracks?.rules.first?.mediaType, entry),
-            expectations: expectations, leftover: leftover)
-        return Result(spec: spec, isComplete: tracks?.isComplete == true)
-    }
-
-    /// Returns the container of a rendition of a package. `PackageDecoder` reports an unknown name.
-    private func renditionContainer(
-        of type: MediaType?, _ package: YAMLNode.Entry
-    ) -> Located<ContainerType>? {
-        if type == .subtitle {
-            return ContainerType.named("webvtt").map { Located($0, at: package.keyRange) }
-        }
-        let written = package.value[key: PackageDecoder.container]
-        let container = written?.text.flatMap { SegmentContainer(rawValue: $0) } ?? .mp4
-        return ContainerType.named(container.rawValue).map {
-            Located($0, at: written?.range ?? package.keyRange)
-        }
     }
 
     /// Keys of media outputs, which most other kinds don't support.
@@ -155,9 +100,9 @@ struct OutputDecoder {
     }
 
     /// The valid rules, and whether all rules are valid.
-    private typealias Rules = (rules: [TrackRule], isComplete: Bool)
+    typealias Rules = (rules: [TrackRule], isComplete: Bool)
 
-    private func rules(_ list: YAMLNode.Entry) -> Rules {
+    func rules(_ list: YAMLNode.Entry) -> Rules {
         guard case .sequence(let items) = list.value.content else {
             reader.sink.error(
                 .wrongType, "`tracks` must be a list of rules, not \(list.value.kind)", at: list.value.range,
@@ -256,127 +201,8 @@ struct OutputDecoder {
         return Located(.list(list), at: node.range)
     }
 
-    // MARK: Destination
-
-    /// Decodes the destination of a package, which may end with `/`.
-    func folderSpec(_ node: YAMLNode) -> DestinationSpec? {
-        guard var spec = destinationSpec(node, isFolder: true) else { return nil }
-        while spec.path.value.count > 1, spec.path.value.utf8.last == 0x2f { spec.path.value.removeLast() }
-        return spec
-    }
-
-    func destinationSpec(_ node: YAMLNode, isFolder: Bool = false) -> DestinationSpec? {
-        if node.text != nil {
-            guard let path = destinationPath(node, isFolder: isFolder) else { return nil }
-            return DestinationSpec(
-                path: path, ifExists: .fail, makesDirectories: true, isTemplate: node.isDeferred)
-        }
-        guard let fields = reader.fields(node, as: Language.destination) else { return nil }
-        let ifExists = reader.choiceOrDefault("if_exists", of: fields, as: IfExists.self)
-        let makes = reader.valueOrDefault("make_directories", of: fields, as: Bool.self)
-        guard let path = fields["path"].flatMap({ destinationPath($0.value, isFolder: isFolder) }) else {
-            return nil
-        }
-        return DestinationSpec(
-            path: path, ifExists: ifExists,
-            makesDirectories: makes,
-            isTemplate: fields.value("path")?.isDeferred == true)
-    }
-
-    private func destinationPath(_ node: YAMLNode, isFolder: Bool) -> Located<String>? {
-        // A partial path is sufficient while a pattern's matches are unknown.
-        if node.isDeferred, isTemplate, let text = node.text { return Located(text, at: node.range) }
-        guard let path = reader.text(node, "a destination") else { return nil }
-        if reader.hasTypographicQuotes(node, path: path) { return nil }
-        let slashes = isFolder ? path.value.utf8.reversed().prefix { $0 == 0x2f }.count : 0
-        let name = Self.lastPart(of: String(path.value.dropLast(slashes)))
-        let thing = isFolder ? "folder" : "file"
-        let problem: String? =
-            if path.value.utf8.count > Language.maxPath {
-                "the destination has \(path.value.utf8.count) bytes; at most \(Language.maxPath) are allowed"
-            } else if path.value.isEmpty {
-                "the destination is empty; it must name a \(thing)"
-            } else if name.isEmpty, isFolder {
-                "the destination is the root folder; it must name a folder"
-            } else if name.isEmpty {
-                "the destination ends with `/`; it must name a file"
-            } else if name == "." || name == ".." {
-                isFolder
-                    ? "the destination `\(name)` is an existing folder; it must name one of its own"
-                    : "the destination is a folder; it must name a file"
-            } else if name.utf8.count > 255 {
-                "the \(thing) name has \(name.utf8.count) bytes; at most 255 are allowed"
-            } else {
-                nil
-            }
-        guard let problem else { return path }
-        reader.sink.error(
-            .invalidValue, problem, at: path.range,
-            help: name.isEmpty && !path.value.isEmpty && !isFolder
-                ? "use `\(path.value)${asset.stem}.mp4` to name the file after the source" : nil)
-        return nil
-    }
-
-    /// Returns the part after the last `/`.
-    static func lastPart(of path: String) -> Substring {
-        guard let slash = path.utf8.lastIndex(of: 0x2f) else { return path[...] }
-        return path[path.utf8.index(after: slash)...]
-    }
-
-    /// Warns if the destination's extension is that of another container than `container`. Unknown extensions are
-    /// accepted.
-    private func checkExtension(of destination: DestinationSpec, against named: Located<String>) {
-        guard !destination.isTemplate, let type = ContainerType.named(named.value),
-            let ending = Self.lastPart(of: destination.path.value).nameParts.ending,
-            let other = ContainerType.forExtension(ending), other != type,
-            !type.model.commonExtensions.contains(ending.lowercased())
-        else { return }
-        reader.sink.warning(
-            .unknownContainer,
-            "the extension `.\(ending)` doesn't match the container \(type.name); players may reject the file",
-            at: destination.path.range,
-            notes: [Diagnostic.Note("the container is determined here", at: named.range)],
-            help: "use the extension `.\(type.extensions[0])`, or remove `container` to write \(other.name)")
-    }
-
-    private func containerType(
-        _ named: Located<String>?, hasKey: Bool, destination: DestinationSpec
-    ) -> Located<ContainerType>? {
-        let path = destination.path.value
-        let name = Self.lastPart(of: path)
-        if let named {
-            // Some extensions, such as those of image formats, are misleading for a media file.
-            if let ending = name.nameParts.ending, !destination.isTemplate,
-                let other = ForeignWords.help(extension: ending)
-            {
-                reader.sink.error(
-                    .unknownContainer,
-                    "the extension `.\(ending)` doesn't match the container \(named.value)",
-                    at: destination.path.range, help: other)
-            } else {
-                checkExtension(of: destination, against: named)
-            }
-            return ContainerType.named(named.value).map { Located($0, at: named.range) }
-        }
-        if hasKey { return nil }
-        let all = ContainerType.all
-        guard let fileExtension = name.nameParts.ending else {
-            if destination.isTemplate { return nil }
-            reader.sink.error(
-                .unknownContainer, "the destination has no extension, which determines the container",
-                at: destination.path.range,
-                help: "set `container` to one of \(all.map(\.name).joined(separator: ", "))")
-            return nil
-        }
-        if destination.isTemplate, GlobPattern.isPattern(fileExtension) { return nil }
-        guard let type = ContainerType.forExtension(fileExtension) else {
-            reader.sink.error(
-                .unknownContainer, "unknown extension `.\(fileExtension)`", at: destination.path.range,
-                help: ForeignWords.help(extension: fileExtension) ?? Suggestion.help(
-                    for: fileExtension.lowercased(), among: all.flatMap(\.extensions))
-                    ?? "set `container` to one of \(all.map(\.name).joined(separator: ", "))")
-            return nil
-        }
-        return Located(type, at: destination.path.range)
+    /// Decoder of destinations.
+    var destinations: DestinationDecoder {
+        DestinationDecoder(reader: reader, isTemplate: isTemplate)
     }
 }

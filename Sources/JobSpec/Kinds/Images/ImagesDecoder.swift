@@ -108,7 +108,7 @@ extension OutputDecoder {
         let decoder = ImagesDecoder(reader: reader)
         let images = decoder.images(entry.value)
         let leftover = reader.choice("leftover", of: fields, as: Leftover.self)
-        guard let destination = fields["destination"].flatMap({ destinationSpec($0.value) }) else {
+        guard let destination = fields["destination"].flatMap({ destinations.file($0.value) }) else {
             return nil
         }
         // The format depends on `animation`, whose errors are already reported.
@@ -146,7 +146,7 @@ extension OutputDecoder {
     private func imageFormat(
         _ named: Located<String>?, _ destination: DestinationSpec, isAnimation: Bool
     ) -> Located<ContainerType>? {
-        let name = Self.lastPart(of: destination.path.value)
+        let name = DestinationDecoder.lastPart(of: destination.path.value)
         let location = destination.path.range
         let ending = name.nameParts.ending
         let formats = ContainerType.stillImages.map(\.name).joined(separator: ", ")

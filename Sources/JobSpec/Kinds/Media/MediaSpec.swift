@@ -13,4 +13,7 @@ package struct MediaSpec: Sendable {
     package var durationLimit: Located<TimeExpression>?
     /// Maximum size of the output in bytes.
     package var sizeLimit: Located<Int64>?
+
+    /// The settings of a track that is planned as if for a container, and becomes an image or a waveform.
+    package static let none = MediaSpec()
 }

@@ -110,7 +110,7 @@ extension OutputDecoder {
     func waveform(_ entry: YAMLNode.Entry, _ fields: Fields) -> OutputSpec? {
         refuseMediaKeys(fields, entry)
         let leftover = reader.choice("leftover", of: fields, as: Leftover.self)
-        let destination = fields["destination"].flatMap { destinationSpec($0.value) }
+        let destination = fields["destination"].flatMap { destinations.file($0.value) }
         let decoder = WaveformDecoder(
             reader: reader, settings: settings, isTemplate: destination?.isTemplate ?? isTemplate)
         guard let (spec, rule) = decoder.waveform(entry.value, destination: destination?.path),
