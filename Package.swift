@@ -237,6 +237,7 @@ let package = Package(
             dependencies: [
                 "Diagnostics", "JobRun", "JobPlan", "Media", "LibAV", "Publishing", "CFFmpeg", "TestSupport",
             ],
+            exclude: ["figures.py"],
             swiftSettings: house),
         .testTarget(
             name: "AttackTests",

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Every readable real file is encoded losslessly, and the output's frames and samples equal the source's. Of long
-/// files, two seconds are compared. An independent script in the media folder compares; the table is printed.
+/// files, two seconds are compared, and half a second of large frames. An independent script in the media folder compares; the table is printed.
 @Suite(.enabled(if: TestPaths.verificationScript != nil && !TestPaths.isQuick))
 struct RealFileTableTests {
     /// Files whose results differ for a known reason.
@@ -24,15 +24,19 @@ struct RealFileTableTests {
     static let names = TestPaths.mediaFiles.filter { !$0.contains("/") && !$0.hasSuffix(".png") }
 
     private func figures(
-        _ figure: String, _ source: String, _ output: String, isLong: Bool
-    ) throws -> [String: Any] {
-        let range = isLong ? ["--range", "0.5", "2.5"] : []
-        let result = try program(
-            "python3", [try #require(TestPaths.verificationScript), figure, source, output] + range)
-        guard let json = try JSONSerialization.jsonObject(with: result.output) as? [String: Any] else {
-            throw ProgramError(message: "\(figure) of \(source): \(result.errors)")
+        _ figures: [String], of source: String, _ output: String, range: (start: String, end: String)?
+    ) throws -> [[String: Any]] {
+        let script = TestPaths.repository + "/Tests/FidelityTests/figures.py"
+        let range = range.map { ["--range", $0.start, $0.end] } ?? []
+        let judge = try #require(TestPaths.verificationScript)
+        let result = try program("python3", [script, judge, source, output] + range + ["--"] + figures)
+        let lines = try result.output.split(separator: UInt8(ascii: "\n")).map {
+            try JSONSerialization.jsonObject(with: Data($0)) as? [String: Any]
+        }.compactMap(\.self)
+        guard lines.count == figures.count else {
+            throw ProgramError(message: "\(figures) of \(source): \(result.errors)")
         }
-        return json
+        return lines
     }
 
     private func rules(_ source: String) throws -> [String] {
@@ -56,6 +60,14 @@ struct RealFileTableTests {
         return rules
     }
 
+    /// Whether frames have so many pixels that a lossless encode takes several seconds.
+    private func isLarge(_ source: String) throws -> Bool {
+        let streams = try FFmpegFile(source).probe(["-show_entries", "stream=width,height"])["streams"]
+        return (streams as? [[String: Any]] ?? []).contains {
+            ($0["width"] as? Int ?? 0) * ($0["height"] as? Int ?? 0) > 1_500_000
+        }
+    }
+
     /// Returns the table row of a file; nil if it has neither frames nor audio.
     private func row(_ name: String, in scratch: Scratch) throws -> String? {
         let source = try #require(TestPaths.media) + "/" + name
@@ -64,15 +76,17 @@ struct RealFileTableTests {
             try FFmpegFile(source).probe(["-show_entries", "format=duration"])["format"] as? [String: Any]
         // The header of one file states two days; another file has its first keyframe at 3.1 s of 4.004 s.
         let length = (format?["duration"] as? String).flatMap(Double.init) ?? 0
-        let isLong = length > 4.5 && length < 1000
         guard !rules.isEmpty else { return nil }
+        let isLong = length > 4.5 && length < 1000
+        let isLarge = try length > 0.7 && isLarge(source)
+        let range = isLarge ? ("0.2", "0.7") : isLong ? ("0.5", "2.5") : nil
         try scratch.write(
             """
             version: 1
             jobs:
               j:
                 asset: "\(source)"
-                \(isLong ? "range: { start: 0.5s, end: 2.5s }" : "x-range: all")
+                \(range.map { "range: { start: \($0)s, end: \($1)s }" } ?? "x-range: all")
                 tracks: [ \(rules.joined(separator: ", ")) ]
                 destination: { path: o.mkv, if_exists: replace }
             """, to: "j.yaml")
@@ -87,10 +101,8 @@ struct RealFileTableTests {
         let exception = Self.exceptions[name] ?? (isCut ? "frames" : nil)
         var cells: [String] = []
         if rules.contains(where: { $0.hasPrefix("{ video") }) {
-            let (times, frames) = (
-                try figures("pts", source, output, isLong: isLong),
-                try figures("frames", source, output, isLong: isLong)
-            )
+            let found = try figures(["pts", "frames"], of: source, output, range: range)
+            let (times, frames) = (found[0], found[1])
             let error = times["max_error_ms"] as? Double ?? .infinity
             let (wanted, same) = (frames["expected"] as? Int ?? -1, frames["identical"] as? Int ?? -2)
             if exception != "frames" {
@@ -107,7 +119,7 @@ struct RealFileTableTests {
                 source = scratch.file("presented.wav")
                 try ffmpeg("-i", whole, "-af", "atrim=end_sample=\(count)", "-c:a", "pcm_f32le", source)
             }
-            let audio = try figures("audio", source, output, isLong: isLong)
+            let audio = try figures(["audio"], of: source, output, range: range)[0]
             let (lag, alike) = (audio["lag_ms"] as? Double ?? .infinity, audio["correlation"] as? Double ?? 0)
             if exception != "audio" {
                 // AAC's decoder generates noise, which depends on where decoding starts.

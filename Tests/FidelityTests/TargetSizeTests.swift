@@ -24,7 +24,7 @@ import Testing
         ("codec: h264, preset: veryfast", "mp4", "aac, bitrate: 64k"),
         ("codec: h264, preset: veryfast", "ts", "aac, bitrate: 64k"),
         ("codec: hevc, preset: ultrafast", "mkv", "opus, bitrate: 48k"),
-        ("codec: vp9, preset: good, frame_rate: 25", "webm", "opus, bitrate: 48k"),
+        ("codec: vp9, preset: good, options: { cpu-used: 5 }, frame_rate: 25", "webm", "opus, bitrate: 48k"),
         ("codec: av1, encoder: libsvtav1, preset: 12", "mp4", "aac, bitrate: 64k"),
     ])
     func sizesAreMet(_ video: String, _ type: String, _ audio: String) async throws {

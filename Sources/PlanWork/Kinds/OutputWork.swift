@@ -58,7 +58,7 @@ extension SessionBuilder {
     }
 }
 
-/// What is published for an output.
+/// The files or the folder that are published for an output.
 struct PublishedItems {
     /// The files or the folder, each with its publisher.
     var items: [(publisher: OutputPublisher, item: any PublishableItem)]

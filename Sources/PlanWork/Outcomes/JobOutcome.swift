@@ -109,7 +109,7 @@ public struct OutputResult: Sendable {
 
     /// The part of a result that depends on the output's kind.
     package enum Detail: Sendable {
-        /// Nothing: tracks in a container, a waveform or a check.
+        /// No further part: tracks in a container, a waveform or a check.
         case none
         /// The images of an image output, in order.
         case images([Image])
