@@ -1,6 +1,5 @@
+import LibAV
 import Testing
-
-@testable import JobRun
 
 /// Limits of control groups, as the kernel describes them.
 @Suite struct ControlGroupTests {
@@ -14,7 +13,24 @@ import Testing
             "/sys/fs/cgroup/pod/task/memory.max": "2147483648\n", "/sys/fs/cgroup/pod/memory.max": "max\n",
         ])
         #expect(group.processors == 2.5 && group.memory == 2 << 30)
-        #expect(limits(["/sys/fs/cgroup/cpu.max": "10000 100000"]).processorCount == 1)
+    }
+
+    /// A part of a processor counts as one. Encoders see all processors, and get threads for those that may be used.
+    @Test(
+        arguments: [(8, 2.5, 3, 4), (8, 0.1, 1, 1), (8, nil, 8, 0), (2, 16, 2, 0), (0, nil, 1, 0)]
+            as [(Int, Double?, Int, Int)])
+    func encodersHaveThreadsForTheProcessorsInUse(
+        _ visible: Int, _ limit: Double?, _ available: Int, _ ofX264: Int
+    ) {
+        let processors = Processors(visible: visible, limit: limit)
+        #expect(processors.available == available && processors.isLimited == (ofX264 > 0))
+        func threads(_ encoder: String) -> Int {
+            let timeBase = Rational(1, 25)
+            return EncoderConfiguration(encoder: encoder, mediaType: .video, timeBase: timeBase)
+                .withThreads(for: processors).threads
+        }
+        #expect(threads("libx264") == ofX264)
+        #expect(threads("libvpx-vp9") == (ofX264 > 0 ? available : 0) && threads("libx265") == 0)
     }
 
     @Test(arguments: ["", "max", "max 100000", "-1 100000", "0 100000", "5", "x y", "5 0"])
@@ -22,6 +38,6 @@ import Testing
         let group = limits([
             "/proc/self/cgroup": "0::/", "/sys/fs/cgroup/cpu.max": text, "/sys/fs/cgroup/memory.max": "x",
         ])
-        #expect(group.processors == nil && group.memory == nil && group.processorCount >= 1)
+        #expect(group.processors == nil && group.memory == nil)
     }
 }

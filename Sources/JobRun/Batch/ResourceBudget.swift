@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 package import JobPlan
+internal import LibAV
 
 /// The resources that a batch may use, and those reserved by its running jobs.
 package struct ResourceBudget: Sendable {
@@ -21,10 +22,9 @@ package struct ResourceBudget: Sendable {
     /// Returns a budget of all processors and 80 % of the memory that is available now, within the limits of control
     /// groups.
     package static func ofThisMachine(jobs: Int? = nil) -> ResourceBudget {
-        let group = ControlGroup.current
-        return ResourceBudget(
-            cores: group.processorCount, memory: min(availableMemory, group.memory ?? .max) / 5 * 4,
-            jobs: jobs)
+        ResourceBudget(
+            cores: Processors.current.available,
+            memory: min(availableMemory, ControlGroup.current.memory ?? .max) / 5 * 4, jobs: jobs)
     }
 
     private static var availableMemory: Int64 {

@@ -152,6 +152,8 @@ package enum WorkerMain {
         // memory, and space for the threads' stacks.
         if arguments.memory > 0 { limit(RLIMIT_DATA, to: rlim_t(clamping: arguments.memory &* 2 &+ 1 << 30)) }
         var lacking: Int32 = 0
+        // The files of the control group are inaccessible in the sandbox.
+        _ = Processors.current
         if arguments.isLockedDown {
             FilterGraph.prepareForLocking()
             lacking = lockDown(arguments, seesOwnThreadsAlone: seesOwnThreadsAlone)

@@ -71,14 +71,20 @@ public struct EncoderConfiguration: Hashable, Codable, Sendable {
     }
 
     /// Returns the configuration with the number of threads that is best for the encoder, unless one is set.
-    /// `sourceBitsPerPixel` is the compressed size of the source per pixel, in bits; 0 if unknown.
-    package func withThreads(cores: Int, sourceBitsPerPixel: Double = 0) -> EncoderConfiguration {
-        guard threads == 0, let model,
-            let suiting = model.operation.threads(
-                cores, sourceBitsPerPixel, value(at: model.tuning.presetOption))
-        else { return self }
+    /// `sourceBitsPerPixel` is the compressed size of the source per pixel, in bits; 0 if unknown. Encoders ignore limits
+    /// of control groups, so their own choice is set in proportion.
+    package func withThreads(
+        for processors: Processors, sourceBitsPerPixel: Double = 0
+    ) -> EncoderConfiguration {
+        guard threads == 0, let model else { return self }
+        let best = model.operation.threads(
+            processors.available, sourceBitsPerPixel, value(at: model.tuning.presetOption))
+        let limited =
+            processors.isLimited && mediaType == .video
+            ? model.operation.threadsPerProcessor.map { Int(Double(processors.available) * $0) } : nil
+        guard let suiting = best ?? limited else { return self }
         var result = self
-        result.threads = suiting
+        result.threads = max(1, suiting)
         return result
     }
 }

@@ -283,6 +283,9 @@ package struct EncoderModel: Sendable {
         package var threads: @Sendable (_ cores: Int, _ bitsPerPixel: Double, _ preset: String?) -> Int? = {
             _, _, _ in nil
         }
+        /// Number of threads per processor that the encoder chooses itself; nil if the number of threads isn't that of the
+        /// processors in use.
+        package var threadsPerProcessor: Double? = 1
     }
 
     /// Figures for the size of the output.

@@ -134,7 +134,7 @@ extension AssetContents {
         let samples = try TrackSamples(
             asset: Asset(.file(path), environment: environment), track: track,
             settings: .video(VideoOutputSettings()), extent: ReadingExtent(damagePolicy: .skip),
-            decoderThreads: activeProcessorCount)
+            decoderThreads: Processors.current.available)
         try samples.start()
         defer { samples.cancel() }
         var bound = bound

@@ -123,7 +123,7 @@ public final class AssetImageGenerator: Sendable {
     private func parallelExtractor(for times: [MediaTime], first: StillImageExtractor) throws
         -> ParallelStillImageExtractor?
     {
-        let most = min(activeProcessorCount, Self.maxDecoders)
+        let most = min(Processors.current.available, Self.maxDecoders)
         // Filters may depend on the previous still image.
         guard most > 1, times.count > 3, tolerance.isExact, settings?.filters == nil,
             zip(times, times.dropFirst()).allSatisfy({ $0 <= $1 })
@@ -142,7 +142,7 @@ public final class AssetImageGenerator: Sendable {
         guard groups.count > 3, times.count <= groups.count * 3 else { return nil }
         let count = min(most, groups.count)
         let extractors = try (0..<count).map { _ in
-            try self.extractor(threads: max(1, activeProcessorCount / count))
+            try self.extractor(threads: max(1, Processors.current.available / count))
         }
         return ParallelStillImageExtractor(times: times, groups: groups, extractors: extractors)
     }
@@ -209,7 +209,7 @@ public final class AssetImageGenerator: Sendable {
             ) {
                 (
                     try ImageFrames(
-                        sequence, track: track, from: 0, threads: activeProcessorCount,
+                        sequence, track: track, from: 0, threads: Processors.current.available,
                         environment: environment, interrupt: interrupt, movement: movement, damage: tally),
                     nil
                 )
@@ -227,7 +227,7 @@ public final class AssetImageGenerator: Sendable {
             let container = contents.demuxer
             // Single keyframes are decoded without threads, which would delay output. Otherwise the frames between
             // two still images may use all processors.
-            let threads = wanted ?? (tolerance.before == nil ? 1 : activeProcessorCount)
+            let threads = wanted ?? (tolerance.before == nil ? 1 : Processors.current.available)
             return try FrameFinder(
                 track: track, timeZero: contents.timeZero, tolerance: tolerance, isCancelled: isCancelled
             ) { [movement, tally] in

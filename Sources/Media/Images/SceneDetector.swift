@@ -21,7 +21,7 @@ package struct SceneDetector: Sendable {
         ])
         let samples = try TrackSamples(
             asset: asset, track: track, settings: .video(settings),
-            extent: ReadingExtent(damagePolicy: .skip), decoderThreads: activeProcessorCount)
+            extent: ReadingExtent(damagePolicy: .skip), decoderThreads: Processors.current.available)
         try samples.start()
         defer { samples.cancel() }
         var times: [MediaTime] = []

@@ -211,6 +211,3 @@ extension AssetReader {
         }
     }
 }
-
-/// Number of processors that are online.
-package let activeProcessorCount = Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))

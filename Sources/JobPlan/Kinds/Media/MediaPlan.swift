@@ -59,7 +59,7 @@ extension MediaPlan: KindPlan {
         // Memory of the frames in the decoder, the queue and the lookahead, at up to three bytes a pixel.
         var memory = (area * 80 + sourceArea * 24) * 2
         if let chunk = encoder.chunk {
-            cores = min(encoding.maxChunks ?? 16, activeProcessorCount)
+            cores = min(encoding.maxChunks ?? 16, Processors.current.available)
             // The frames of the chunks in progress: on average, half of each chunk waits for its encoder.
             let frame = encoder.pixelFormat.frameSize(width: encoder.width, height: encoder.height)
             memory += Int64(chunk * frame / 2 * cores)

@@ -20,7 +20,7 @@ extension ProducerFactory {
             try ImageFrames(
                 sequence, track: output.track,
                 from: start.ticks(in: sequence.frameRate.inverted, rounding: .down),
-                threads: decoderThreads ?? max(1, activeProcessorCount / 2), environment: environment,
+                threads: decoderThreads ?? max(1, Processors.current.available / 2), environment: environment,
                 interrupt: interrupt, movement: movement, damage: output.damage)
         }
         return FrameChain.video(frames, context: context, settings: video)

@@ -162,7 +162,7 @@ struct ProducerFactory {
     }
 
     private func threads(for track: AssetTrack) -> Int {
-        decoderThreads ?? track.decoderThreads(cores: activeProcessorCount)
+        decoderThreads ?? track.decoderThreads(cores: Processors.current.available)
     }
 
     private func packets(

@@ -28,7 +28,7 @@ struct EncoderOpening {
             if let chunk = configuration.chunk { return try openChunked(configuration, chunk) }
             let encoder = try FrameEncoder.open(
                 configuration.withThreads(
-                    cores: activeProcessorCount, sourceBitsPerPixel: sourceBitsPerPixel),
+                    for: .current, sourceBitsPerPixel: sourceBitsPerPixel),
                 globalHeaders: globalHeaders)
             let parameters = encoder.parameters
             guard mediaType == .audio else {
@@ -43,7 +43,7 @@ struct EncoderOpening {
             let concurrent =
                 isFedByReader && isOnlyWork
                 ? try ConcurrentFLACEncoder(
-                    configuration, parameters: parameters, processors: activeProcessorCount) : nil
+                    configuration, parameters: parameters, processors: Processors.current.available) : nil
             return (
                 AudioEncoderStage(
                     encoder: encoder, concurrent: concurrent, configuration: configuration,
@@ -68,7 +68,7 @@ struct EncoderOpening {
         let parameters = encoder.parameters
         let chunked = ChunkedVideoEncoder(
             encoder, configuration: single, globalHeaders: globalHeaders, chunkLength: length,
-            maxChunks: min(maxChunks ?? .max, activeProcessorCount))
+            maxChunks: min(maxChunks ?? .max, Processors.current.available))
         return (
             VideoEncoderStage(
                 encoder: .chunked(chunked), configuration: configuration, isFedByReader: isFedByReader,

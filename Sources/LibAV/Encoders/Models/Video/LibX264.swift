@@ -42,6 +42,7 @@ extension EncoderModel {
         model.operation.threads = { cores, bitsPerPixel, preset in
             bitsPerPixel < 0.75 && preset == "ultrafast" ? max(1, cores) : nil
         }
+        model.operation.threadsPerProcessor = 1.5
         model.gop.forcedKeyframes = { _ in (.option("forced-idr"), "1") }
         model.operation.chunkSettings = []
         model.privateOptions.options = """

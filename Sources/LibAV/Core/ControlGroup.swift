@@ -1,22 +1,27 @@
-internal import CLinux
-internal import FoundationEssentials
 internal import Glibc
 
 /// The limits that control groups (cgroup v2) impose on this process, as in a container or in a task of a cluster.
-struct ControlGroup {
+package struct ControlGroup: Sendable {
     /// Number of processors' time that may be used; nil without a limit.
-    private(set) var processors: Double?
+    package private(set) var processors: Double?
     /// Memory in bytes; nil without a limit.
-    private(set) var memory: Int64?
+    package private(set) var memory: Int64?
 
     /// Reads the limits of this process.
-    static let current = ControlGroup { path in
-        (try? Data(contentsOf: URL(filePath: path))).map { String(decoding: $0, as: UTF8.self) }
+    package static let current = ControlGroup { path in
+        // The kernel states a size of 0 for files that it makes up.
+        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
+        guard descriptor >= 0 else { return nil }
+        defer { close(descriptor) }
+        let bytes = [UInt8](unsafeUninitializedCapacity: 1 << 16) { buffer, count in
+            count = max(0, read(descriptor, buffer.baseAddress, buffer.count))
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Reads the least limits of the process's group and of all groups that contain it. `read` returns the content of a
     /// file, or nil.
-    init(read: (String) -> String?) {
+    package init(read: (String) -> String?) {
         let group = read("/proc/self/cgroup")?.split(separator: "\n").first { $0.hasPrefix("0::/") }
         var parts = group.map { $0.dropFirst(4).split(separator: "/").map(String.init) } ?? []
         while true {
@@ -34,12 +39,5 @@ struct ControlGroup {
             if let bytes, bytes > 0 { memory = min(memory ?? .max, bytes) }
             if parts.popLast() == nil { return }
         }
-    }
-
-    /// The number of processors on which this process may run (`sched_getaffinity`), at most those of the limit.
-    var processorCount: Int {
-        let affinity = Int(tandem_processor_count())
-        let count = affinity > 0 ? affinity : Int(sysconf(Int32(_SC_NPROCESSORS_ONLN)))
-        return max(1, min(count, processors.map { Int($0.rounded(.up)) } ?? count))
     }
 }
