@@ -23,7 +23,8 @@ import pygments.lexers
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 # Pages of the navigation, with their titles.
 NAVIGATION = [
-    ("README.md", "Tandem"), ("docs/tutorial.md", "Tutorial"), ("docs/migrating.md", "From other tools"),
+    ("README.md", "Tandem"), ("docs/tutorial.md", "Tutorial"), ("docs/decisions.md", "Jobs that decide"),
+    ("docs/migrating.md", "From other tools"),
     ("docs/reference.md", "Reference"), ("docs/running.md", "Running"), ("docs/cluster.md", "Clusters"),
     ("docs/packages.md", "Streaming packages"),
     ("docs/ci.md", "CI"), ("docs/installing.md", "Installing"), ("docs/editors.md", "Editors"), ("docs/rules.md", "Diagnostics"),
