@@ -29,14 +29,41 @@ import Testing
         return scratch
     }
 
+    private func jobs(ofPart index: Int, in scratch: Scratch) throws -> [String] {
+        let data = try Data(contentsOf: URL(fileURLWithPath: scratch.file("parts/shard-\(index).json")))
+        let file = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+        let jobs = ((file["plan"] as? [String: Any])?["jobs"] as? [[String: Any]]) ?? []
+        return jobs.compactMap { $0["id"] as? String }
+    }
+
+    /// Outputs that are up to date cost nothing, so that the other jobs are shared out equally.
+    @Test func outputsThatAreUpToDateDontCount() throws {
+        let scratch = try Scratch()
+        func job(_ id: String, _ seconds: Int) -> String {
+            "  \(id): { asset: { pattern: smpte, size: 16x16, frame_rate: 1, duration: \(seconds)s, tone: 1kHz }, tracks: [ { audio: first, encode: { codec: flac } } ], destination: \(id).flac }\n"
+        }
+        try scratch.write(
+            "version: 1\njobs:\n" + job("long", 300) + job("b", 20) + job("c", 20), to: "jobs.yaml")
+        #expect(try tandem(["run", "--only", "long", "jobs.yaml"], in: scratch).status == 0)
+        #expect(
+            try tandem(["plan", "--shards", "2", "--out", "parts", "jobs.yaml"], in: scratch).status == 0)
+        let parts = try (0..<2).map { Set(try jobs(ofPart: $0, in: scratch)) }
+        #expect(parts[0].symmetricDifference(parts[1]) == ["long", "b", "c"])
+        #expect(parts.allSatisfy { $0.contains("b") != $0.contains("c") }, "\(parts)")
+        // They are in the results nevertheless.
+        for part in 0..<2 {
+            let run = try tandem(["run", "--plan", "parts", "--shard", "\(part)"], in: scratch)
+            let isUpToDate = run.errors.contains("2 of 2 jobs done, 1 of them up to date")
+            #expect(run.status == 0 && isUpToDate == parts[part].contains("long"), "\(run.errors)")
+        }
+        #expect(try tandem(["collect", "parts"], in: scratch).errors == "3 of 3 jobs done\n")
+    }
+
     @Test func shardsAreBalancedAndContainTheJobsTheyRead() throws {
         let scratch = try batch()
         var all: [String] = []
         for index in 0..<4 {
-            let data = try Data(contentsOf: URL(fileURLWithPath: scratch.file("parts/shard-\(index).json")))
-            let file = try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
-            let jobs = ((file["plan"] as? [String: Any])?["jobs"] as? [[String: Any]]) ?? []
-            let ids = jobs.compactMap { $0["id"] as? String }
+            let ids = try jobs(ofPart: index, in: scratch)
             // A job is in the same part as the job that it reads.
             for id in ids where id.hasPrefix("copy") { #expect(ids.contains("pack" + id.dropFirst(4))) }
             #expect((4...6).contains(ids.count), "\(ids)")

@@ -33,6 +33,7 @@ import Testing
         let job = try #require(result.planned.plan.jobs.first)
         #expect(result.planned.plan.jobs.count == 1 && job.id == "b")
         #expect(try result.forecast.reasons(for: #require(job.tasks.first)).lines == ["no output yet"])
+        #expect(result.forecast.work(of: job) == JobCost(job).work)
     }
 
     /// Errors of the file and of its settings end the stages; an unknown job is an error at the argument.

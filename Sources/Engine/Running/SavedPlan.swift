@@ -82,11 +82,11 @@ package struct SavedPlan: Sendable {
     // MARK: Writing
 
     /// Writes a plan to a file, or in parts to a folder, and returns the written plan. In parts, jobs that depend on a
-    /// refused job are refused as well.
+    /// refused job are refused as well. `estimate` determines which jobs a part contains.
     /// - Throws: An environment error if the plan can't be written, or would overwrite a source or an output.
     package static func write(
         _ planned: Pipeline.Planned, of set: JobFileSet, variables: [String: String], to path: String,
-        shards: Int?
+        shards: Int?, by estimate: ShardPlanner.Estimate = { JobCost($0).work }
     ) throws(EngineError) -> BatchPlan {
         if let problem = ReportDestinations.problem(
             writing: shards == nil ? [path] : [], with: planned.plan, of: planned.files)
@@ -106,7 +106,7 @@ package struct SavedPlan: Sendable {
         file.programDigest = programDigest
         do throws(ShardFolder.Problem) {
             try ShardFolder(path: path, beneath: set.access.root).write(
-                file, shards: ShardPlanner.split(plan, into: shards))
+                file, shards: ShardPlanner.split(plan, into: shards, by: estimate))
         } catch {
             throw EngineError(.environment, "\(error)")
         }

@@ -33,16 +33,23 @@ package enum ShardPlanner {
             refusals: plan.refusals + waiting)
     }
 
+    /// A function that returns the estimated processor time of a job in seconds.
+    package typealias Estimate = (JobPlan) -> Double
+
     /// Returns a number of parts, each of which has at least `minWork` seconds of estimated processor time on average, up
     /// to `atMost` and to the number of jobs; at least 1.
-    package static func count(for plan: BatchPlan, minWork: Double, atMost: Int) -> Int {
-        let work = plan.jobs.reduce(0) { $0 + JobCost($1).work }
+    package static func count(
+        for plan: BatchPlan, minWork: Double, atMost: Int, by estimate: Estimate = { JobCost($0).work }
+    ) -> Int {
+        let work = plan.jobs.reduce(0) { $0 + estimate($1) }
         return max(1, min(atMost, plan.jobs.count, Int(min(work / minWork, 1e9))))
     }
 
     /// Returns the indices of each part's jobs in the plan, in the plan's order. There are always `count` parts; if
     /// there are fewer groups of dependent jobs, the last parts are empty.
-    package static func split(_ plan: BatchPlan, into count: Int) -> [[Int]] {
+    package static func split(
+        _ plan: BatchPlan, into count: Int, by estimate: Estimate = { JobCost($0).work }
+    ) -> [[Int]] {
         var groups = DisjointSets(count: plan.jobs.count)
         var byID: [JobKey: Int] = [:]
         var byBase: [JobKey: [Int]] = [:]
@@ -60,7 +67,7 @@ package enum ShardPlanner {
         }
         var members: [Int: [Int]] = [:]
         for index in plan.jobs.indices { members[groups.root(of: index), default: []].append(index) }
-        let costs = plan.jobs.map { JobCost($0).work }
+        let costs = plan.jobs.map(estimate)
         let weighted = members.values.map { (jobs: $0, work: $0.reduce(0) { $0 + costs[$1] }) }
         var shards = [(jobs: [Int], work: Double)](repeating: ([], 0), count: max(1, count))
         // Longest processing time first: the greatest work of a part is at most 4/3 of the optimum.

@@ -59,6 +59,13 @@ package struct RunForecast: Sendable {
         }
     }
 
+    /// Returns the estimated processor time of a job in seconds, which is small if its outputs are up to date. It isn't 0,
+    /// because such jobs are shared out among the parts of a plan as well.
+    package func work(of job: JobPlan) -> Double {
+        let creates = job.tasks.contains { !reasons(for: $0).lines.isEmpty }
+        return creates ? JobCost(job).work : min(0.01, JobCost(job).work)
+    }
+
     /// Returns the reasons why an output would be created; empty if it is up to date.
     package func reasons(for task: OutputTask) -> RunReasons {
         reasons[JobKey(file: task.file, id: task.name)] ?? RunReasons(lines: [])

@@ -79,7 +79,8 @@ struct PlanCommand: ParsableCommand {
         }
         guard let out else { return }
         let written = try SavedPlan.write(
-            planned, of: set, variables: try variables.values(), to: out, shards: shards)
+            planned, of: set, variables: try variables.values(), to: out, shards: shards,
+            by: result.forecast.work(of:))
         guard let status else { return }
         let count = written.refusals.count
         Terminal.report(

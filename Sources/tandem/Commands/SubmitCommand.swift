@@ -81,12 +81,16 @@ struct SubmitCommand: AsyncParsableCommand {
             throw ExitCode(status)
         }
         let plan = result.planned.plan
-        let count = shards ?? ShardPlanner.count(for: plan, minWork: ClusterBatch.minWork, atMost: maxParts)
+        let count =
+            shards
+            ?? ShardPlanner.count(
+                for: plan, minWork: ClusterBatch.minWork, atMost: maxParts, by: result.forecast.work(of:))
         guard count <= maxParts else {
             throw ValidationError("--shards must be at most \(maxParts), the limit of the cluster")
         }
         _ = try SavedPlan.write(
-            result.planned, of: set, variables: try variables.values(), to: batch.path, shards: count)
+            result.planned, of: set, variables: try variables.values(), to: batch.path, shards: count,
+            by: result.forecast.work(of:))
         let command = try PartCommand(
             program: program ?? engine.program, root: set.access.rootFolder,
             isUntrusted: access.untrusted, allowsNetwork: access.allowNetwork, workers: workers.settings)
