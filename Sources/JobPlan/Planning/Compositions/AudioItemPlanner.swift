@@ -42,21 +42,11 @@ struct AudioItemPlanner {
         guard let start = item.at.map({ time(of: $0) }) ?? .some(.zero),
             let until = item.until.map({ time(of: $0) }) ?? .some(end)
         else { return nil }
-        guard start >= .zero, start < end else {
-            draft.reasons.error(
-                .invalidRange, "the audio begins at \(start) s, but the composition ends at \(end) s",
-                at: item.at?.range ?? item.location)
-            return nil
-        }
-        guard until > start, until <= end else {
-            draft.reasons.error(
-                .invalidRange,
-                until > end
-                    ? "the audio ends at \(until) s, but the composition ends at \(end) s"
-                    : "the audio ends at \(until) s, before it begins at \(start) s",
+        guard
+            let room = draft.span(
+                of: "audio", from: start, at: item.at?.range ?? item.location, until: until,
                 at: item.until?.range ?? item.location)
-            return nil
-        }
+        else { return nil }
         guard let found = draft.find(item.asset, nil, Rational(25, 1)) else { return nil }
         guard let track = draft.select(item.audio, of: .audio, in: found, for: "an audio item") else {
             draft.reasons.error(
@@ -66,8 +56,7 @@ struct AudioItemPlanner {
         }
         guard draft.checkDecoder(of: track, at: item.asset.range) else { return nil }
         guard var range = draft.range(item.range, of: found, nil) else { return nil }
-        let room = until - start
-        let length = item.loops ? room : min(range.duration, room)
+        let length = item.loops ? room.duration : min(range.duration, room.duration)
         if !item.loops { range.duration = length }
         return PositionedAudio(
             found: found, track: track, range: range, timeRange: TimeRange(start: start, duration: length))

@@ -139,6 +139,30 @@ struct CompositionDraft {
         }
     }
 
+    /// Returns the time range of an audio item or a layer, which `noun` names; nil after an error, at the location of either
+    /// time.
+    mutating func span(
+        of noun: String, from start: MediaTime, at startLocation: SourceRange, until: MediaTime,
+        at endLocation: SourceRange
+    ) -> TimeRange? {
+        let end = composition.duration
+        guard start >= .zero, start < end else {
+            reasons.error(
+                .invalidRange, "the \(noun) begins at \(start) s, but the composition ends at \(end) s",
+                at: startLocation)
+            return nil
+        }
+        guard until > start, until <= end else {
+            reasons.error(
+                .invalidRange,
+                until > end
+                    ? "the \(noun) ends at \(until) s, but the composition ends at \(end) s"
+                    : "the \(noun) ends at \(until) s, before it begins at \(start) s", at: endLocation)
+            return nil
+        }
+        return TimeRange(start: start, end: until)
+    }
+
     /// Converts a level of the job file to an envelope on the composition's time line.
     func envelope(_ level: CompositionSpec.Level?, from start: MediaTime) -> VolumeEnvelope {
         guard let level else { return .full }

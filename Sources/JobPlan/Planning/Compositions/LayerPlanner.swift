@@ -141,20 +141,7 @@ struct LayerPlanner {
         } else if let duration = layer.duration {
             (until, location) = (start + duration.value, duration.range)
         }
-        guard start >= .zero, start < end else {
-            draft.reasons.error(
-                .invalidRange, "the layer begins at \(start) s, but the composition ends at \(end) s",
-                at: layer.at?.range ?? layer.location)
-            return nil
-        }
-        guard until > start, until <= end else {
-            draft.reasons.error(
-                .invalidRange,
-                until > end
-                    ? "the layer ends at \(until) s, but the composition ends at \(end) s"
-                    : "the layer ends at \(until) s, before it begins at \(start) s", at: location)
-            return nil
-        }
-        return TimeRange(start: start, end: until)
+        return draft.span(
+            of: "layer", from: start, at: layer.at?.range ?? layer.location, until: until, at: location)
     }
 }
