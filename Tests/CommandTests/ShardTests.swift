@@ -59,6 +59,24 @@ import Testing
         #expect(try tandem(["collect", "parts"], in: scratch).errors == "3 of 3 jobs done\n")
     }
 
+    /// A part knows neither checks that a source passed nor outputs that were declined, so they count in full.
+    @Test func onlyPublishedOutputsAreUpToDateInParts() throws {
+        let scratch = try folderWithSource()
+        try scratch.write(
+            """
+            version: 1
+            jobs:
+              passed: { asset: ./a.mp4, check: {} }
+              declined: { asset: ./a.mp4, publish_if: { smaller_by: 99% }, tracks: [ { video: first, encode: { codec: ffv1 } } ], destination: d.mkv }
+              made: { asset: ./a.mp4, tracks: [ { video: first, encode: { codec: h264 } } ], destination: m.mkv }
+            """, to: "jobs.yaml")
+        #expect(try tandem(["run", "jobs.yaml"], in: scratch).status == 0)
+        let whole = try tandem(["plan", "jobs.yaml"], in: scratch).text
+        #expect(!whole.contains("will run"), "\(whole)")
+        let parts = try tandem(["plan", "--shards", "2", "--out", "parts", "jobs.yaml"], in: scratch).text
+        #expect(parts.components(separatedBy: "will run").count == 3, "\(parts)")
+    }
+
     @Test func shardsAreBalancedAndContainTheJobsTheyRead() throws {
         let scratch = try batch()
         var all: [String] = []

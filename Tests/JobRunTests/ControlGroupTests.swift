@@ -24,13 +24,17 @@ import Testing
     ) {
         let processors = Processors(visible: visible, limit: limit)
         #expect(processors.available == available && processors.isLimited == (ofX264 > 0))
-        func threads(_ encoder: String) -> Int {
-            let timeBase = Rational(1, 25)
-            return EncoderConfiguration(encoder: encoder, mediaType: .video, timeBase: timeBase)
-                .withThreads(for: processors).threads
+        func threads(_ encoder: String, height: Int = 1080) -> Int {
+            var configuration = EncoderConfiguration(
+                encoder: encoder, mediaType: .video, timeBase: Rational(1, 25))
+            configuration.height = height
+            return configuration.withThreads(for: processors).threads
         }
         #expect(threads("libx264") == ofX264)
-        #expect(threads("libvpx-vp9") == (ofX264 > 0 ? available : 0) && threads("libx265") == 0)
+        #expect(threads("libx264", height: 16) == min(ofX264, 1))
+        let limited = ofX264 > 0 ? available : 0
+        #expect(threads("libvpx-vp9") == limited && threads("libaom-av1") == limited)
+        #expect(threads("libx265") == 0 && threads("libsvtav1") == 0 && threads("prores_ks") == 0)
     }
 
     @Test(arguments: ["", "max", "max 100000", "-1 100000", "0 100000", "5", "x y", "5 0"])

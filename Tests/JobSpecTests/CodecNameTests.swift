@@ -10,12 +10,11 @@ import Testing
     private static let definitions = [
         "JobSpec/Codecs/", "JobSpec/Presets/", "JobSpec/Language/", "LibAV/Encoders/", "LibAV/Registry/",
         "LibAV/IO/InputLimits.swift", "LibAV/Format/DemuxerModel.swift", "Media/Containers/",
-        "Media/Packets/DemuxerModel+Stages.swift",
     ]
     /// Files that handle a specific parser or check of FFmpeg's libraries.
     private static let exceptions = [
-        // The opening of decoders, and the demuxer whose log reports skipped data.
-        "LibAV/Codec/CodecContext.swift", "LibAV/Format/Demuxer.swift", "LibAV/Format/CueFileCheck.swift",
+        // The opening of decoders.
+        "LibAV/Codec/CodecContext.swift",
         // The table of subtitle codecs.
         "Media/Subtitles/SubtitleCodec.swift",
     ]

@@ -22,17 +22,21 @@ package struct DryRun: Sendable {
     }
 
     /// Plans the jobs with the given names; all jobs if there are none. `argument` is the location of messages about
-    /// unknown names.
+    /// unknown names. With `inParts`, the forecast is that of the parts of a plan: on a shared file system, the only record
+    /// of finished jobs is the marks of their outputs.
     /// - Throws: `Pipeline.Rejection` if the job files have errors, and `EngineError` for a state that can't be read, or
     ///   workers that can't be started.
-    package func plan(only names: [String], from argument: String = "--only") throws -> Result {
+    package func plan(
+        only names: [String], from argument: String = "--only", inParts: Bool = false
+    ) throws -> Result {
         let checked = try set.loaded.checked(strictness)
         let state = try state.open(set, isReading: true)
         return try workers.probing(set.access) { prober in
             let planned = try checked.opened(by: prober).planned(
                 only: names, from: argument, memory: FullPlanMemory(state))
             let forecast = try StateLocation.convertingErrors { () throws(StateError) in
-                try planned.forecast(state)
+                try planned.forecast(
+                    inParts ? RunState(isForced: false, environment: set.access.sources) : state)
             }
             return Result(planned: planned, forecast: forecast)
         }

@@ -233,7 +233,7 @@ package struct RunReport: Codable, Sendable {
             job.duration = result.duration.seconds
             job.output = result.output
             switch result.detail {
-            case .none: break
+            case .plain: break
             case .images(let images):
                 job.images = images.map {
                     StillImage(requested: $0.requested.seconds, actual: $0.actual.seconds, file: $0.path)

@@ -1,9 +1,7 @@
 internal import ExactStrings
-internal import Glibc
 package import JobPlan
 internal import JobSpec
 internal import LibAV
-internal import Locking
 internal import Media
 internal import FileSystem
 internal import Publishing

@@ -140,7 +140,7 @@ final class StateRecords: Sendable {
         stored[folder]?.records[job]?.publishedOutput
     }
 
-    /// Returns the intent of a run to publish a file at a destination, from which it was killed before recording it.
+    /// Returns the intent of a run that was killed before it recorded the file that it published at a destination.
     func intent(_ file: String, at destination: String) -> StateStore.Intent? {
         folders[file.exact].flatMap { stored[$0]?.intents[destination.exact] }
     }

@@ -72,7 +72,7 @@ public struct EncoderConfiguration: Hashable, Codable, Sendable {
 
     /// Returns the configuration with the number of threads that is best for the encoder, unless one is set.
     /// `sourceBitsPerPixel` is the compressed size of the source per pixel, in bits; 0 if unknown. Encoders ignore limits
-    /// of control groups, so their own choice is set in proportion.
+    /// of control groups, so the number that they would choose within them is set.
     package func withThreads(
         for processors: Processors, sourceBitsPerPixel: Double = 0
     ) -> EncoderConfiguration {
@@ -80,8 +80,7 @@ public struct EncoderConfiguration: Hashable, Codable, Sendable {
         let best = model.operation.threads(
             processors.available, sourceBitsPerPixel, value(at: model.tuning.presetOption))
         let limited =
-            processors.isLimited && mediaType == .video
-            ? model.operation.threadsPerProcessor.map { Int(Double(processors.available) * $0) } : nil
+            processors.isLimited ? model.operation.automaticThreads?(processors.available, height) : nil
         guard let suiting = best ?? limited else { return self }
         var result = self
         result.threads = max(1, suiting)

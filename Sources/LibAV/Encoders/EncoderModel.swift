@@ -283,9 +283,9 @@ package struct EncoderModel: Sendable {
         package var threads: @Sendable (_ cores: Int, _ bitsPerPixel: Double, _ preset: String?) -> Int? = {
             _, _, _ in nil
         }
-        /// Number of threads per processor that the encoder chooses itself; nil if the number of threads isn't that of the
-        /// processors in use.
-        package var threadsPerProcessor: Double? = 1
+        /// Function that returns the number of threads that the encoder itself would choose for a number of processors and
+        /// a height of frames; nil if libavcodec can't set that number.
+        package var automaticThreads: (@Sendable (_ processors: Int, _ height: Int) -> Int)?
     }
 
     /// Figures for the size of the output.

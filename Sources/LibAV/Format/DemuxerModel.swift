@@ -49,8 +49,8 @@ package struct DemuxerModel: Sendable {
     package var storesOnlyDecodingTimes = false
     /// Codecs whose times libavformat guesses after a seek; such a track is read from its beginning.
     package var estimatedCodecs: Set<String> = []
-    /// Whether all packets of Vorbis in a page share one position.
-    package var sharesVorbisPositions = false
+    /// Codecs whose packets in a page share one position.
+    package var codecsOfSharedPositions: Set<String> = []
     /// Whether a tag contains the encoder delay, and chapter times count from the start of the presented audio.
     package var storesDelayInTags = false
     /// Whether libavformat subtracts the padding of the last packet from its duration.
@@ -168,7 +168,7 @@ extension DemuxerModel {
         model.structure = .pages
         model.hasTagsInStream = true
         model.estimatedCodecs = ["flac"]
-        model.sharesVorbisPositions = true
+        model.codecsOfSharedPositions = ["vorbis"]
         model.shortensLastPacket = true
         return model
     }()

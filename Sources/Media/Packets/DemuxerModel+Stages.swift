@@ -22,7 +22,7 @@ extension DemuxerModel {
     /// Returns the stage that counts the times of Vorbis in Ogg, where a page has one position for all of its packets;
     /// nil for other tracks.
     private func vorbis(_ track: AssetTrack) -> VorbisTimestamps? {
-        guard sharesVorbisPositions, track.format.codec == "vorbis" else { return nil }
+        guard codecsOfSharedPositions.contains(track.format.codec) else { return nil }
         return VorbisTimestamps(track.format.parameters)
     }
 }

@@ -63,7 +63,7 @@ struct PublishedItems {
     /// The files or the folder, each with its publisher.
     var items: [(publisher: OutputPublisher, item: any PublishableItem)]
     /// The part of the output's result that depends on its kind.
-    var detail = OutputResult.Detail.none
+    var detail = OutputResult.Detail.plain
 }
 
 extension OutputPublisher {

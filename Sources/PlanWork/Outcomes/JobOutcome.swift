@@ -110,7 +110,7 @@ public struct OutputResult: Sendable {
     /// The part of a result that depends on the output's kind.
     package enum Detail: Sendable {
         /// No further part: tracks in a container, a waveform or a check.
-        case none
+        case plain
         /// The images of an image output, in order.
         case images([Image])
         /// Manifests and renditions of a package.
@@ -124,7 +124,7 @@ public struct OutputResult: Sendable {
         id: String?, destination: String?, size: Int64, output: String, duration: MediaTime,
         tracks: [TrackReport], warnings: [String], expectations: [ExpectationResult] = [],
         loudness: [Normalization] = [], sizeAttempts: [SizeAttempt] = [], quality: Quality? = nil,
-        preview: JobPreview? = nil, detail: Detail = .none
+        preview: JobPreview? = nil, detail: Detail = .plain
     ) {
         self.id = id
         self.destination = destination

@@ -63,7 +63,7 @@ struct PlanCommand: ParsableCommand {
         let set = try variables.load(paths, access.granted(for: paths))
         let result = try reporting.passing(set) {
             try DryRun(of: set, reporting.strictness, state: state.location, workers: workers.settings)
-                .plan(only: only)
+                .plan(only: only, inParts: shards != nil)
         }
         let planned = result.planned
         var all = set.diagnostics

@@ -70,7 +70,7 @@ struct SubmitCommand: AsyncParsableCommand {
         let maxParts = try await engine.maxParts()
         let result = try reporting.passing(set) {
             try DryRun(of: set, reporting.strictness, state: state.location, workers: workers.settings)
-                .plan(only: only)
+                .plan(only: only, inParts: true)
         }
         var all = set.diagnostics
         all.add(result.planned.diagnostics)

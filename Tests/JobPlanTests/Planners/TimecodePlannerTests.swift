@@ -57,6 +57,17 @@ import Testing
             ])
     }
 
+    /// An image has no key that could drop the timecode; its format can't store it.
+    @Test func imagesDropTimecodesBecauseOfTheirFormat() throws {
+        let snippet = try JobSnippet("images: { every: 1s, format: jpeg }", to: "\"o-${image.number}.jpg\"")
+        let track = TrackDescription.video(over: span(0, 10))
+        let decision = TimecodePlanner(
+            source: .file(track) { $0.timecode = "01:00:00:00" }, output: snippet.output,
+            container: try .required("jpeg"), track: .planned(track, .copy), start: .zero
+        ).decide()
+        #expect(decision.reasons.lines == ["timecode 01:00:00:00 dropped: jpeg can't store it"])
+    }
+
     @Test func timecodesAreDroppedWithAReason() throws {
         func line(_ decision: Decision<String>) -> String? {
             #expect(decision.value == "")

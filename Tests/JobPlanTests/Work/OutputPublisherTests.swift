@@ -393,6 +393,6 @@ final class FakeRecords: OutputRecords {
         #expect(result.size == 6 && result.duration == s(9) && result.destination == scratch.file("1.png"))
         #expect(result.warnings == ["hd: a loss"])
         #expect(result.images.map(\.requested) == [s(1)] && result.images.map(\.actual) == [s(1.04)])
-        #expect(publisher.result([], [], .none, reusing: []).duration == .zero)
+        #expect(publisher.result([], [], .plain, reusing: []).duration == .zero)
     }
 }

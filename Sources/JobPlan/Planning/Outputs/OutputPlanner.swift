@@ -81,7 +81,7 @@ struct OutputPlanner {
         _ planned: [TrackPlan], _ extent: PlannedExtent, attachments: [Int]
     ) -> OutputPlan {
         var tracks = planned
-        let spec = output.media ?? .none
+        let spec = output.media ?? .defaults
         let first = tracks.firstIndex { $0.source.mediaType == .video }
         let timed = tracks.filter { $0.source.mediaType == .video || $0.source.mediaType == .audio }
         let duration = (timed.isEmpty ? tracks : timed).map(\.expected.timeRange.end).max() ?? .zero

@@ -70,7 +70,7 @@ struct TimecodePlanner {
     /// The source's timecode in the output, with the reason; nil if it is dropped.
     private var kept: (code: String?, reason: String) {
         guard let timecode = source.timecode else { return (nil, "the source has none") }
-        guard output.media?.metadata.keep.contains(MetadataEntry.timecodeKey) == true else {
+        guard (output.media ?? .defaults).metadata.keep.contains(MetadataEntry.timecodeKey) else {
             return (nil, "the job doesn't keep it")
         }
         guard let track, let rate = track.source.frameRate else {

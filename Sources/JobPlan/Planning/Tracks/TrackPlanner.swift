@@ -420,7 +420,7 @@ struct TrackPlanner {
                 && encoding.encoder.pixelFormat.hasAlpha
         }
         let planner = TrackTagPlanner(
-            track: track, rule: rule, keep: (output.media ?? .none).metadata.keep,
+            track: track, rule: rule, keep: (output.media ?? .defaults).metadata.keep,
             container: container,
             hasSeparateAlpha: hasAlpha && container.value.model.supportsSeparateAlpha,
             changesLevels: action.changesLevels(of: track, mix: mix))

@@ -15,5 +15,5 @@ package struct MediaSpec: Sendable {
     package var sizeLimit: Located<Int64>?
 
     /// The settings of a track that is planned as if for a container, and becomes an image or a waveform.
-    package static let none = MediaSpec()
+    package static let defaults = MediaSpec()
 }

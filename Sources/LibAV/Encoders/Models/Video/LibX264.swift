@@ -42,7 +42,10 @@ extension EncoderModel {
         model.operation.threads = { cores, bitsPerPixel, preset in
             bitsPerPixel < 0.75 && preset == "ultrafast" ? max(1, cores) : nil
         }
-        model.operation.threadsPerProcessor = 1.5
+        // `x264_encoder_open`: no more than one for two rows of macroblocks.
+        model.operation.automaticThreads = { processors, height in
+            min(processors * 3 / 2, (height + 15) / 16 / 2)
+        }
         model.gop.forcedKeyframes = { _ in (.option("forced-idr"), "1") }
         model.operation.chunkSettings = []
         model.privateOptions.options = """

@@ -35,8 +35,6 @@ extension EncoderModel {
         model.frames.roundsToChroma = true
         model.nearLossless = NearLossless(crf: 12, preset: "veryfast", parameters: "x265-params")
         model.gop.forcedKeyframes = { _ in (.option("forced-idr"), "1") }
-        // libavcodec passes the number of threads as that of frames that are encoded at once.
-        model.operation.threadsPerProcessor = nil
         // x265 3.5 subtracts the distance of the first and the third frame (with B-frames, and the second one with one of
         // them), which is uninitialized memory in shorter streams.
         model.operation.mistimesShortStreams = true
