@@ -39,12 +39,8 @@ struct RealFileTableTests {
         return lines
     }
 
-    private func rules(_ source: String) throws -> [String] {
-        let ffmpegFile = FFmpegFile(source)
-        let json = try ffmpegFile.probe([
-            "-show_entries", "stream=codec_type,pix_fmt:stream_disposition=attached_pic",
-        ])
-        let streams = json["streams"] as? [[String: Any]] ?? []
+    /// Returns rules that encode the first video and audio track without loss.
+    private func rules(_ streams: [[String: Any]]) -> [String] {
         // The script requests yuv420p, and ffmpeg converts full range only if the pixel format's name implies it.
         // Source and output must both have such a format, which FFV1 doesn't support.
         let isFullRange = streams.contains { ($0["pix_fmt"] as? String)?.hasPrefix("yuvj") == true }
@@ -60,26 +56,28 @@ struct RealFileTableTests {
         return rules
     }
 
-    /// Whether frames have so many pixels that a lossless encode takes several seconds.
-    private func isLarge(_ source: String) throws -> Bool {
-        let streams = try FFmpegFile(source).probe(["-show_entries", "stream=width,height"])["streams"]
-        return (streams as? [[String: Any]] ?? []).contains {
+    /// Returns the range that is compared; nil for the whole file. A lossless encode of large frames is slow.
+    private func range(of format: [String: Any], _ streams: [[String: Any]]) -> (String, String)? {
+        let length = (format["duration"] as? String).flatMap(Double.init) ?? 0
+        let isLarge = streams.contains {
             ($0["width"] as? Int ?? 0) * ($0["height"] as? Int ?? 0) > 1_500_000
         }
+        if isLarge, length > 0.7 { return ("0.2", "0.7") }
+        // The header of one file states two days; another file has its first keyframe at 3.1 s of 4.004 s.
+        return length > 4.5 && length < 1000 ? ("0.5", "2.5") : nil
     }
 
     /// Returns the table row of a file; nil if it has neither frames nor audio.
     private func row(_ name: String, in scratch: Scratch) throws -> String? {
         let source = try #require(TestPaths.media) + "/" + name
-        let rules = (try? rules(source)) ?? []
-        let format =
-            try FFmpegFile(source).probe(["-show_entries", "format=duration"])["format"] as? [String: Any]
-        // The header of one file states two days; another file has its first keyframe at 3.1 s of 4.004 s.
-        let length = (format?["duration"] as? String).flatMap(Double.init) ?? 0
+        let json = try FFmpegFile(source).probe([
+            "-show_entries",
+            "format=duration:stream=codec_type,pix_fmt,width,height:stream_disposition=attached_pic",
+        ])
+        let streams = json["streams"] as? [[String: Any]] ?? []
+        let rules = rules(streams)
         guard !rules.isEmpty else { return nil }
-        let isLong = length > 4.5 && length < 1000
-        let isLarge = try length > 0.7 && isLarge(source)
-        let range = isLarge ? ("0.2", "0.7") : isLong ? ("0.5", "2.5") : nil
+        let range = range(of: json["format"] as? [String: Any] ?? [:], streams)
         try scratch.write(
             """
             version: 1

@@ -17,7 +17,7 @@ package struct StrayOutputs: Sendable {
         all =
             paths.problems.hasErrors
             ? []
-            : state.strays.strays(
+            : state.strays.find(
                 requested: paths.destinations, imageJobs: paths.imageJobs,
                 sources: Set(paths.sources.map(SourceFileKey.init)))
         problems = paths.problems

@@ -13,19 +13,14 @@ package struct StoredReports: Sendable {
     /// Stores the entries of created outputs. Replaces entries of outputs that are up to date and unchanged by the
     /// stored ones, and adds their previews up to a total of `limit`. A lost entry causes no rerun.
     package func complete(_ report: inout RunReport, previews: inout [JobKey: JobPreview], limit: Int) {
-        var created: [StateFolder: [(StateStore.JobName, StateStore.StoredReport)]] = [:]
+        storeEntries(of: report.jobs, previews)
         var upToDate: [StateFolder: [(StateStore.JobName, index: Int)]] = [:]
-        for (index, job) in report.jobs.enumerated() {
+        for (index, job) in report.jobs.enumerated() where job.outcome == .upToDate {
             guard let store = records.store(of: job.file), let name = records.jobName(job.file, job.id) else {
                 continue
             }
-            if let entry = storedReport(job, previews[JobKey(file: job.file, id: job.id)]) {
-                created[store.folder, default: []].append((name, entry))
-            } else if job.outcome == .upToDate {
-                upToDate[store.folder, default: []].append((name, index))
-            }
+            upToDate[store.folder, default: []].append((name, index))
         }
-        for (folder, stored) in created { records.store(in: folder)?.storeReports(stored) }
         for (folder, jobs) in upToDate {
             let stored = records.store(in: folder)?.storedReports(of: jobs.map(\.0)) ?? [:]
             for (name, index) in jobs {
@@ -55,10 +50,15 @@ package struct StoredReports: Sendable {
 
     /// Stores the entries of created outputs for which a bit rate or `crf` was searched, for `explain`.
     package func storeSearches(of report: RunReport) {
+        storeEntries(of: report.jobs.filter { $0.encodes != nil || $0.quality != nil }, [:])
+    }
+
+    /// Stores the entries of the outputs that the run created.
+    private func storeEntries(of jobs: [RunReport.Job], _ previews: [JobKey: JobPreview]) {
         var created: [StateFolder: [(StateStore.JobName, StateStore.StoredReport)]] = [:]
-        for job in report.jobs where job.encodes != nil || job.quality != nil {
+        for job in jobs {
             guard let store = records.store(of: job.file), let name = records.jobName(job.file, job.id),
-                let entry = storedReport(job, nil)
+                let entry = storedReport(job, previews[JobKey(file: job.file, id: job.id)])
             else { continue }
             created[store.folder, default: []].append((name, entry))
         }

@@ -14,7 +14,7 @@ package struct StrayFinder: Sendable {
     /// Returns outputs that no job produces any more: their jobs were removed, or have other destinations now.
     /// `requested` contains the destinations of all jobs, and `imageJobs` the image outputs, whose last published files
     /// are kept. An output is not listed if it has changed, if another job file has adopted it, or if it is a source.
-    package func strays(
+    package func find(
         requested: Set<DestinationPath>, imageJobs: Set<JobKey> = [], sources: Set<SourceFileKey>
     ) -> [Stray] {
         let templates = requested.compactMap { ImageNameTemplate($0.path) }

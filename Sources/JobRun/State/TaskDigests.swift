@@ -72,23 +72,19 @@ struct TaskDigests: Sendable {
     }
 
     private func content(_ package: SegmentedPackage, file: String) -> String? {
-        var hasher = SHA256Hasher()
-        for index in package.files.indices {
-            let path = package.path(of: index)
-            guard let identity = FileIdentity(path: path), let one = content(path, identity, file: file)
-            else { return nil }
-            hasher.update("\(one)\n")
-        }
-        return package.currentIdentity == package.identity ? hasher.finish() : nil
+        let content = content(ofFiles: package.files.indices.map(package.path), file: file)
+        return package.currentIdentity == package.identity ? content : nil
     }
 
     private func content(_ sequence: ImageSequence, file: String) -> String? {
+        content(ofFiles: sequence.files, file: file)
+    }
+
+    private func content(ofFiles paths: some Sequence<String>, file: String) -> String? {
         var hasher = SHA256Hasher()
-        for path in sequence.files {
+        for path in paths {
             guard let identity = FileIdentity(path: path), let one = content(path, identity, file: file)
-            else {
-                return nil
-            }
+            else { return nil }
             hasher.update("\(one)\n")
         }
         return hasher.finish()

@@ -90,28 +90,25 @@ package struct DemuxerModel: Sendable {
     /// Returns the model of a demuxer by libavformat's name, which may be a list; a model with default properties if
     /// the demuxer isn't allowed or unknown.
     package static func named(_ name: String) -> DemuxerModel {
-        byName[name] ?? allowed(name) ?? DemuxerModel(names(in: name))
+        allowed(name) ?? generated.first { $0.name == name } ?? DemuxerModel(names(in: name))
     }
 
     /// Returns the model of an allowed demuxer by libavformat's name, which may be a list; nil if it isn't allowed. Lists
     /// differ between versions, so that one common name is sufficient.
     static func allowed(_ name: String) -> DemuxerModel? {
-        names(in: name).lazy.compactMap { byName[$0] }.first { !generated.contains($0.name) }
+        byName[name] ?? names(in: name).lazy.compactMap { byName[$0] }.first
     }
 
-    static func names(in list: String) -> [String] { list.split(separator: ",").map(String.init) }
+    /// Returns the names in a list of libavformat.
+    package static func names(in list: String) -> [String] { list.split(separator: ",").map(String.init) }
 
-    private static let byName: [String: DemuxerModel] = {
-        var models: [String: DemuxerModel] = [:]
-        for model in table + [pattern, images, composition] {
-            models[model.name] = model
-            for name in model.names { models[name] = model }
-        }
-        return models
-    }()
+    /// Models of allowed demuxers by list and by each name.
+    private static let byName = Dictionary(
+        table.flatMap { model in ([model.name] + model.names).map { ($0, model) } },
+        uniquingKeysWith: { first, _ in first })
 
-    /// Names of the models that no demuxer reads.
-    private static let generated: Set<String> = [pattern.name, images.name, composition.name]
+    /// Models of sources that no demuxer reads.
+    private static let generated = [pattern, images, composition]
 }
 
 extension DemuxerModel {

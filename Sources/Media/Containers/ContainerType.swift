@@ -49,7 +49,7 @@ public final class ContainerType: Hashable, Sendable {
     /// Returns all names by which job files refer to a source's container. `format` is libavformat's name of the
     /// demuxer, which may be a list.
     package static func names(ofSourceIn format: String) -> [String] {
-        let formats = format.split(separator: ",").map(String.init)
+        let formats = DemuxerModel.names(in: format)
         let types = all.filter { formats.contains($0.model.inputFormat ?? $0.name) }.map(\.name)
         return types + formats.filter { !types.contains($0) }.sorted()
     }

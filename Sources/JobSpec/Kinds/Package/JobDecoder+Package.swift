@@ -3,7 +3,7 @@ internal import YAMLDocument
 
 /// Decoding of a job's `package`, which applies to the outputs without a destination.
 extension JobDecoder {
-    /// Checks the placeholders in the destination of a package before they are replaced.
+    /// Checks the references to variables in the destination of a package, before substitution.
     func checkPackageDestination(_ parts: OutputNodes, _ scope: Scope) {
         guard let package = parts.job[key: "package"] else { return }
         DestinationCheck(scope: scope, reader: reader).check(package, as: Language.package)

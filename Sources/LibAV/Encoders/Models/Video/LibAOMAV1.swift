@@ -9,8 +9,7 @@ extension EncoderModel {
         model.rate.lossless = .set(.entry("lossless", of: "aom-params"), to: "1")
         model.rate.defaultRate = "crf 32"
         model.estimate.bitsPerPixel = 0.04
-        // As libavcodec limits them.
-        model.operation.automaticThreads = { processors, _ in min(processors, 64) }
+        model.operation.automaticThreads = { processors, _ in processors }
         model.operation.chunkSettings = []
         model.tuning.presets = (0...8).map(String.init)
         model.tuning.speeds = (.option("cpu-used"), ["8", "6", "4", "2"])

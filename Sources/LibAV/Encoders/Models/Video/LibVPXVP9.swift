@@ -9,8 +9,7 @@ extension EncoderModel {
         model.rate.lossless = .set(.option("lossless"), to: "1")
         model.rate.defaultRate = "crf 32"
         model.estimate.bitsPerPixel = 0.05
-        // As libavcodec limits them.
-        model.operation.automaticThreads = { processors, _ in min(processors, 16) }
+        model.operation.automaticThreads = { processors, _ in processors }
         model.operation.chunkSettings = []
         model.tuning.presets = ["good", "best", "realtime"]
         model.tuning.presetOption = .option("deadline")
