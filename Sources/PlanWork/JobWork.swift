@@ -40,7 +40,8 @@ package actor JobWork {
     var qualityFits: [Int: QualityFit] = [:]
     private struct Written {
         var reports: [TrackReport]
-        var evidence: [CutEvidence]
+        /// Evidence from creating the edges of smart cuts, by track; nil for a copy of an output.
+        var evidence: [CutEvidence]?
         var stop: MediaTime?
         var recorder: SegmentRecorder?
     }
@@ -60,7 +61,15 @@ package actor JobWork {
             environment.sources.packages.add(package, at: path)
         }
         self.environment = environment
-        graph = order.plan.workGraph(onlyEvaluates: order.onlyEvaluates)
+        switch order.task {
+        case .create: graph = order.plan.workGraph()
+        case .evaluate: graph = order.plan.evaluationGraph
+        case .verify(let known):
+            graph = order.plan.verificationGraph
+            for (index, findings) in known.outputs.enumerated() {
+                writtenOutputs[index] = Written(reports: findings.tracks, stop: findings.stop)
+            }
+        }
         longTaskCount = max(1, graph.nodes.count(where: \.task.isLong))
     }
 
@@ -319,6 +328,12 @@ package actor JobWork {
         }
         if let problem = try inspector?.problem() {
             throw JobFailure(prefixed(problem, of: output), at: output.location)
+        }
+        if case .verify(let known) = order.task {
+            findingsByOutput[index] = known.outputs[index]
+            findingsByOutput[index]?.losses = losses
+            findingsByOutput[index]?.expectations = try evaluateExpectations(task, file)
+            return
         }
         findingsByOutput[index] = OutputFindings(
             tracks: reports, stop: stop, parts: inspector?.parts ?? [],

@@ -15,8 +15,19 @@ package struct WorkOrder: Sendable {
     package var scratch: TemporaryFile?
     /// Whether previews of finished outputs are created for the report.
     package var makesPreview: Bool
-    /// Whether the outputs already exist and only their expectations are evaluated.
-    package var onlyEvaluates = false
+    /// What is done with the outputs.
+    package var task = Task.create
+
+    /// What is done with the outputs of a work order.
+    package enum Task: Codable, Sendable {
+        /// They are created and verified.
+        case create
+        /// They already exist, and their expectations are evaluated.
+        case evaluate
+        /// They are copies of outputs that equal plans created, with these findings. They are verified like outputs that
+        /// have just been created, as far as that is possible without the session that wrote them.
+        case verify(WorkFindings)
+    }
     /// Called with the findings when the outputs are complete, before their previews are created.
     package var onChecked: @Sendable (WorkFindings) -> Void = { _ in }
     /// Whether other jobs may run at the same time. Work that needs more processor time in all if it is divided is then
@@ -36,6 +47,12 @@ package struct WorkOrder: Sendable {
         self.outputs = outputs
         self.scratch = scratch
         self.makesPreview = makesPreview
+    }
+
+    /// Numbers of the tracks that the findings report on, by output.
+    package var reportedTracks: [Int] {
+        if case .evaluate = task { return plan.outputs.map { _ in 0 } }
+        return plan.outputs.map(\.tracks.count)
     }
 }
 
@@ -73,6 +90,8 @@ package struct OutputFindings: Codable, Sendable {
     package var quality: OutputResult.Quality?
     /// Preview for the report; nil if the report shows none.
     package var preview: JobPreview?
+    /// Whether the output was taken from a cache instead of being created.
+    package var isFromCache = false
 }
 
 /// The outcome of a job's work.

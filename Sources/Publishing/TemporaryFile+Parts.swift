@@ -23,7 +23,7 @@ extension TemporaryFile {
         try Self.write(bytes, to: descriptor, at: offset)
     }
 
-    static func write(_ bytes: UnsafeRawBufferPointer, to target: Int32, at offset: Int64) throws {
+    package static func write(_ bytes: UnsafeRawBufferPointer, to target: Int32, at offset: Int64) throws {
         var done = 0
         while done < bytes.count, let base = bytes.baseAddress {
             let count = pwrite(target, base + done, bytes.count - done, off_t(offset) + off_t(done))

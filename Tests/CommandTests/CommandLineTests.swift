@@ -7,6 +7,8 @@ import Testing
     @Test func examplesRun() throws {
         let scratch = try Scratch()
         let folder = TestPaths.repository + "/jobs"
+        let cache = scratch.file("cache")
+        var examples: [String] = []
         for part in ["shared", "images"] {
             try FileManager.default.copyItem(atPath: folder + "/" + part, toPath: scratch.file(part))
         }
@@ -16,8 +18,9 @@ import Testing
             #expect(try tandem("validate", name, in: scratch).errors == "")
             // Examples that read the user's own files name the folder `media/`.
             if try String(contentsOfFile: scratch.file(name), encoding: .utf8).contains("media/") { continue }
-            let result = try tandem("run", name, in: scratch)
+            let result = try tandem("run", name, "--cache", cache, in: scratch)
             #expect(result.status == 0, "\(name): \(result.errors)")
+            examples.append(name)
         }
         let web = FFmpegFile(scratch.file("out/web.mp4"))
         #expect(try web.frames().times.count == 75)
@@ -31,6 +34,36 @@ import Testing
         let bytes = try #require(FileManager.default.contents(atPath: web.path))
         let (index, data) = (bytes.range(of: Data("moov".utf8)), bytes.range(of: Data("mdat".utf8)))
         #expect(try #require(index).lowerBound < #require(data).lowerBound)
+        try examplesAreTaken(examples, from: cache)
+    }
+
+    /// Runs the examples in another folder, where every output is in the cache but those that aren't kept there. So no key
+    /// of any kind of output contains a path or a time.
+    private func examplesAreTaken(_ examples: [String], from cache: String) throws {
+        let scratch = try Scratch()
+        let folder = TestPaths.repository + "/jobs"
+        for part in try FileManager.default.contentsOfDirectory(atPath: folder) where part != "out" {
+            try FileManager.default.copyItem(atPath: folder + "/" + part, toPath: scratch.file(part))
+        }
+        for name in examples {
+            let result = try tandem("run", name, "--cache", cache, "--report", "report.json", in: scratch)
+            #expect(result.status == 0, "\(name): \(result.errors)")
+            let report = try #require(
+                JSONSerialization.jsonObject(
+                    with: Data(contentsOf: URL(filePath: scratch.file("report.json"))))
+                    as? [String: Any])
+            for job in report["jobs"] as? [[String: Any]] ?? [] where job["outcome"] as? String == "succeeded"
+            {
+                let actions = (job["tracks"] as? [[String: Any]] ?? []).compactMap { $0["action"] as? String }
+                let isKept =
+                    !actions.allSatisfy {
+                        ["copied", "smart cut", "decoded", "packets read", "ass", "webvtt", "subrip"]
+                            .contains($0)
+                    }
+                let drawsText = job["id"] as? String == "captioned"
+                #expect((job["cached"] as? Bool ?? false) == (isKept && !drawsText), "\(name): \(job)")
+            }
+        }
     }
 
     @Test(arguments: ["validate", "plan", "run", "probe", "init", "clean", "collect", "history", "doctor"])

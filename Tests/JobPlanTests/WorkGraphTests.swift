@@ -95,8 +95,14 @@ import Testing
     }
 
     @Test func existingOutputsAreOnlyEvaluated() throws {
-        let graph = try plan().workGraph(onlyEvaluates: true)
+        let graph = try plan().evaluationGraph
         #expect(
             graph.nodes.map(\.task) == [.evaluate(output: 0), .evaluate(output: 1), .evaluate(output: 2)])
+    }
+
+    @Test func copiesOfOutputsAreOnlyVerified() throws {
+        let graph = try plan().verificationGraph
+        #expect(graph.nodes.map(\.task) == [.verify(output: 0), .verify(output: 1), .verify(output: 2)])
+        #expect(graph.nodes.flatMap { $0.needs } == [])
     }
 }

@@ -341,7 +341,7 @@ import Testing
         #expect(first[0].outcome.isSuccess)
         let evaluates = Guarded(false)
         let performer = ScriptedPerformer { order, _ in
-            evaluates.withLock { $0 = order.onlyEvaluates }
+            evaluates.withLock { $0 = if case .evaluate = order.task { true } else { false } }
             await Self.untilCancelled()
             return .cancelled
         }

@@ -117,15 +117,16 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
             let more = output.images.count > 1 && !last.isEmpty ? " … \(TextRenderer.printable(last))" : ""
             return printLine(
                 statusWord("done", "32")
-                    + " \(id): \(TextRenderer.printable(output.destination ?? ""))\(more) (\(counted(output.images.count, "image")), \(PlanText.bytes(output.size)), \(Self.oneDecimal(seconds)) s)"
+                    + " \(id): \(TextRenderer.printable(output.destination ?? ""))\(more) (\(counted(output.images.count, "image")), \(PlanText.bytes(output.size)), \(Self.oneDecimal(seconds)) s\(output.isFromCache ? ", from the cache" : ""))"
             )
         }
         let speed = seconds > 0 ? output.duration.seconds / seconds : 0
+        let origin = output.isFromCache ? "from the cache" : "\(Self.oneDecimal(speed))x"
         let destination = output.destination.map { TextRenderer.printable($0) } ?? "checked"
         let size = output.destination == nil ? "" : "\(PlanText.bytes(output.size)), "
         printLine(
             statusWord("done", "32")
-                + " \(id): \(destination) (\(PlanText.time(output.duration)), \(size)\(Self.oneDecimal(seconds)) s, \(Self.oneDecimal(speed))x)"
+                + " \(id): \(destination) (\(PlanText.time(output.duration)), \(size)\(Self.oneDecimal(seconds)) s, \(origin))"
         )
         for one in output.loudness {
             printLine(
@@ -181,12 +182,14 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
             }
             let current = records.count { $0.outcome.isUpToDate }
             let done = records.count - unsuccessful.count
+            let cached = records.count(where: \.outcome.isFromCache)
             let skipped = records.count { if case .skipped = $0.outcome { true } else { false } }
             let declined = records.count { if case .declined = $0.outcome { true } else { false } }
             if verbosity == .quiet, unsuccessful.isEmpty { return details }
             console.write(
                 "\(done) of \(records.count) jobs done"
                     + (current > 0 ? ", \(current) of them up to date" : "")
+                    + (cached > 0 ? ", \(cached) from the cache" : "")
                     + (skipped > 0 ? ", \(skipped) skipped" : "")
                     + (declined > 0 ? ", \(declined) declined" : "")
                     + (unsuccessful.isEmpty ? "" : ", \(unsuccessful.count) not done") + "\n")

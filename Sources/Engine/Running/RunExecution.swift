@@ -14,6 +14,8 @@ struct RunExecution {
     let set: JobFileSet
     /// State of earlier runs, to which this run is added.
     let state: RunState
+    /// Cache of outputs; nil if none is used.
+    let cache: OutputCache?
     /// Pool of workers; nil if media are read in this process.
     let pool: WorkerPool?
     /// Saved plan that is executed; nil if the run created its plan.
@@ -51,9 +53,10 @@ struct RunExecution {
         if let pool { policy.passStatisticsFolder = pool.folder }
         policy.maxPreviews = options.destinations.wantsPreviews ? HTMLRenderer.maxPreviews : 0
         try StateLocation.convertingErrors { () throws(StateError) in try state.begin() }
+        let worker: any WorkPerformer = pool ?? LocalPerformer(MediaEnvironment(sources: set.access.sources))
         let runner = runnable.runner(
             policy, state: state,
-            performer: pool ?? LocalPerformer(MediaEnvironment(sources: set.access.sources)),
+            performer: cache.map { CachingPerformer(worker, cache: $0, state: state) } ?? worker,
             observer: ObserverGroup([display] + (events.map { [$0] } ?? [])))
         onStart()
         signals?.handle(
@@ -101,6 +104,10 @@ struct RunExecution {
         }
         messages += state.end(records, status: report.status).map {
             "warning: \($0); the next run may repeat finished jobs"
+        }
+        if let cache, let settings = options.cache {
+            cache.reduce()
+            messages += settings.messages(cache.tally)
         }
         var problems = options.destinations.write(report, previews: previews)
         if let problem = events?.end(records, status: report.status) {

@@ -26,6 +26,8 @@ package struct RunOptions: Sendable {
     package var allowsNetwork = false
     /// Location of the state.
     package var state: StateLocation
+    /// Cache of outputs; nil for none.
+    package var cache: CacheSettings?
     /// Settings of the worker processes.
     package var workers: WorkerSettings
 

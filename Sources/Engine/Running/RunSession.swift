@@ -69,6 +69,7 @@ package struct RunSession: Sendable {
         let isShard = saved?.folder != nil
         let locks = isShard ? [] : try options.state.lock(set, waits: options.waits)
         defer { withExtendedLifetime(locks) {} }
+        let cache = try options.cache?.open()
         let pool = try options.workers.pool(in: locks.first?.folder, set.access)
         defer { pool?.close() }
         // With few jobs, the first worker starts while the state is read, which saves much of the run's time. With many
@@ -83,7 +84,8 @@ package struct RunSession: Sendable {
         try saved?.check(runnable.planned.plan)
         try warn(runnable.planned.warnings, of: set, &found)
         let execution = RunExecution(
-            runnable: runnable, set: set, state: state, pool: pool, saved: saved, options: options,
+            runnable: runnable, set: set, state: state, cache: cache, pool: pool, saved: saved,
+            options: options,
             begun: unfinished.begun)
         let result = try await execution.run(
             events: events, signals: signals, onStart: unfinished.disableReports)

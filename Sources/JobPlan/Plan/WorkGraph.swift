@@ -65,14 +65,23 @@ extension JobPlan {
         }
     }
 
-    /// Returns the tasks of the job, from its sources to verified outputs; with `onlyEvaluates`, only the
-    /// evaluation of existing outputs.
-    package func workGraph(onlyEvaluates: Bool = false) -> WorkGraph {
+    /// Returns the evaluations of existing outputs.
+    package var evaluationGraph: WorkGraph {
         var graph = WorkGraph()
-        if onlyEvaluates {
-            for index in outputs.indices { _ = graph.add(.evaluate(output: index)) }
-            return graph
-        }
+        for index in outputs.indices { _ = graph.add(.evaluate(output: index)) }
+        return graph
+    }
+
+    /// Returns the verifications of existing outputs.
+    package var verificationGraph: WorkGraph {
+        var graph = WorkGraph()
+        for index in outputs.indices { _ = graph.add(.verify(output: index)) }
+        return graph
+    }
+
+    /// Returns the tasks of the job, from its sources to verified outputs.
+    package func workGraph() -> WorkGraph {
+        var graph = WorkGraph()
         for input in inputs.indices {
             let indices = outputs.indices.filter { outputs[$0].input == input }
             let mediaIndices = indices.filter { outputs[$0].kind.plan.isWrittenBySession }

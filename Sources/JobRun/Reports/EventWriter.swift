@@ -40,6 +40,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         var seconds: Double?
         var size: Int64?
         var duration: Double?
+        var cached: Bool?
         var images: [RunReport.StillImage]?
         var encodes: [RunReport.Encode]?
         var quality: OutputResult.Quality?
@@ -59,6 +60,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
             var outcome: RunReport.Job.Outcome?
             var size: Int64?
             var duration: Double?
+            var cached: Bool?
             var images: [RunReport.StillImage]?
             var encodes: [RunReport.Encode]?
             var quality: OutputResult.Quality?
@@ -149,11 +151,12 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         if entries.count == 1, job.id == record.id {
             (event.destination, event.size, event.duration) = (job.destination, job.size, job.duration)
             (event.images, event.encodes, event.quality) = (job.images, job.encodes, job.quality)
+            event.cached = job.cached
         } else {
             event.outputs = entries.map {
                 Event.Output(
                     id: $0.id, destination: $0.destination, outcome: $0.outcome, size: $0.size,
-                    duration: $0.duration, images: $0.images, encodes: $0.encodes,
+                    duration: $0.duration, cached: $0.cached, images: $0.images, encodes: $0.encodes,
                     quality: $0.quality)
             }
         }

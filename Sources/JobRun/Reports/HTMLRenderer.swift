@@ -295,7 +295,8 @@ package enum HTMLRenderer {
         if let destination = job.destination { facts.append(("Destination", destination)) }
         if let size = job.size, let duration = job.duration {
             let length = job.images.map { counted($0.count, "image") } ?? "\(seconds(duration)) of media"
-            facts.append(("Output", "\(PlanText.bytes(size)), \(length)"))
+            let origin = job.cached == true ? ", from the cache" : ""
+            facts.append(("Output", "\(PlanText.bytes(size)), \(length)\(origin)"))
         } else if job.kind == .check, let duration = job.duration {
             facts.append(("Checked", "\(seconds(duration)) of media; nothing is written"))
         }

@@ -69,6 +69,8 @@ package struct RunReport: Codable, Sendable {
         package var size: Int64?
         /// Duration of the output in seconds.
         package var duration: Double?
+        /// Whether the output was taken from a cache when it was published; nil if it was created.
+        package var cached: Bool?
         /// Still images of an image output; nil for other outputs.
         package var images: [StillImage]?
         /// Encodes of an output with `target_size`, in order; nil for other outputs.
@@ -232,6 +234,7 @@ package struct RunReport: Codable, Sendable {
             job.size = result.destination == nil ? nil : result.size
             job.duration = result.duration.seconds
             job.output = result.output
+            job.cached = result.isFromCache ? true : nil
             switch result.detail {
             case .plain: break
             case .images(let images):

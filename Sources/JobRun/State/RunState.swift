@@ -82,6 +82,14 @@ package final class RunState: PlanMemory, OutputRecords, Sendable {
     /// Returns the digest of an output's plan; nil if the source can't be read.
     func digest(of task: OutputTask) -> PlanDigest? { digests.digest(of: task) }
 
+    /// Returns the digest of an output's plan with the source identified by content; nil if the source can't be read, or is a
+    /// URL.
+    package func contentDigest(of task: OutputTask) -> PlanDigest? {
+        if case .job = task.input.source { return nil }
+        return TaskDigests(records: records, mode: .content, environment: digests.environment).digest(
+            of: task)
+    }
+
     /// Returns the digest of an output's plan and how the existing files relate to it.
     package func relation(of task: OutputTask) -> (digest: PlanDigest?, relation: PlanDigest.Relation) {
         comparison.relation(of: task)

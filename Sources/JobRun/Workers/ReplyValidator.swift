@@ -96,6 +96,7 @@ enum ReplyValidator {
             let output = findings.outputs[index]
             guard isValid(output, tracks: count) else { return nil }
             findings.outputs[index].losses = output.losses.prefix(100).map { String($0.prefix(300)) }
+            findings.outputs[index].isFromCache = false
             findings.outputs[index].preview = makesPreview ? output.preview?.sizeLimited : nil
         }
         return .finished(findings)

@@ -307,7 +307,7 @@ package enum WorkerMain {
         var order = WorkOrder(
             plan: work.plan, outputs: files, scratch: scratch, makesPreview: work.makesPreview)
         order.ownsProcess = true
-        order.onlyEvaluates = work.onlyEvaluates
+        order.task = work.task
         order.sharesProcessors = work.sharesProcessors
         order.onChecked = { @Sendable findings in
             if !channel.send(WorkerMessage.Report.checked(findings)) { _exit(0) }

@@ -4,7 +4,7 @@ internal import JobPlan
 /// bytes. File descriptors are sent as ancillary data (`SCM_RIGHTS`).
 enum WorkerMessage {
     /// Protocol version. Both ends are the same executable, unless it was replaced during the run.
-    static let version = 10
+    static let version = 11
 
     /// A message from the supervisor.
     enum Order: Codable, Sendable {
@@ -49,8 +49,8 @@ enum WorkerMessage {
         var sources: [String]
         /// Whether previews of finished outputs are created for the report.
         var makesPreview: Bool
-        /// Whether the outputs already exist and only their expectations are evaluated.
-        var onlyEvaluates: Bool
+        /// What is done with the outputs.
+        var task: WorkOrder.Task
         /// Whether other jobs may run at the same time.
         var sharesProcessors: Bool
     }

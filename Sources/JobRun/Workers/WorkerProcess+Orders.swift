@@ -58,12 +58,12 @@ extension WorkerProcess {
         }
         var assignment = Assignment(
             completion: completion, outputs: order.outputs, monitor: order.monitor,
-            tracks: order.plan.outputs.map { order.onlyEvaluates ? 0 : $0.tracks.count },
+            tracks: order.reportedTracks,
             makesPreview: order.makesPreview, onChecked: order.onChecked)
         assignment.requested = order.plan.requestedFiles
         let work = WorkerMessage.Work(
             plan: order.plan.bare, hasScratch: order.scratch != nil, sources: sources.map(\.path),
-            makesPreview: order.makesPreview, onlyEvaluates: order.onlyEvaluates,
+            makesPreview: order.makesPreview, task: order.task,
             sharesProcessors: order.sharesProcessors)
         let files = order.outputs.map(\.descriptor) + (order.scratch.map { [$0.descriptor] } ?? [])
         send(.work(work), files + sources.map(\.descriptor), assignment)

@@ -41,6 +41,16 @@ public struct Composition: Hashable, Codable, Sendable {
         audioFormat.map { max(1, duration.ticks(in: Rational(1, max(1, $0.sampleRate)))) } ?? 0
     }
 
+    /// Whether layers contain text or subtitles, which are drawn with the machine's fonts.
+    package var drawsText: Bool {
+        layers.contains { layer in
+            switch layer.content {
+            case .frames: false
+            case .text, .subtitles: true
+            }
+        }
+    }
+
     /// Maximum number of clips, of layers, of audio items, of sources and of chapters.
     package static let maxClips = 10_000
 }

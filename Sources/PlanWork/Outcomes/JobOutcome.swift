@@ -55,6 +55,12 @@ public enum JobOutcome: Sendable {
         }
     }
 
+    /// Whether all outputs that the job published were taken from a cache.
+    package var isFromCache: Bool {
+        guard case .succeeded(let result) = self, !result.outputs.isEmpty else { return false }
+        return result.outputs.allSatisfy(\.isFromCache)
+    }
+
     /// Whether all outputs were up to date.
     public var isUpToDate: Bool { if case .upToDate = self { true } else { false } }
 }
@@ -104,6 +110,8 @@ public struct OutputResult: Sendable {
     package var quality: Quality?
     /// Preview for the report; nil if the report shows none.
     package var preview: JobPreview?
+    /// Whether the output was taken from a cache (`tandem run --cache`) instead of being created.
+    public var isFromCache = false
     /// The part that depends on the output's kind.
     package var detail: Detail
 

@@ -303,7 +303,7 @@ package actor JobExecutor {
         var order = WorkOrder(
             plan: plan(of: existing.map(\.publisher)), outputs: existing.map(\.file), scratch: nil,
             monitor: monitor)
-        order.onlyEvaluates = true
+        order.task = .evaluate
         let findings = try await perform(order)
         if let failure = failure(of: findings, keptNote: { _ in "; the output of an earlier run is kept" }) {
             throw failure

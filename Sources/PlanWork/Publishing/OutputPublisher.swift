@@ -172,7 +172,7 @@ package struct OutputPublisher {
             let lines = file.warnings.lines
             return file.task.output.id.map { id in lines.map { "\(id): \($0)" } } ?? lines
         }
-        return OutputResult(
+        var result = OutputResult(
             id: output.id, destination: destination, size: files.reduce(0) { $0 + $1.size },
             output: files.first?.fingerprint ?? "?",
             duration: (findings.flatMap(\.tracks).map(\.end) + reused.compactMap(\.end)).max() ?? .zero,
@@ -181,6 +181,8 @@ package struct OutputPublisher {
             loudness: findings.flatMap(\.loudness), sizeAttempts: findings.flatMap(\.sizeAttempts),
             quality: findings.lazy.compactMap(\.quality).first,
             preview: findings.lazy.compactMap(\.preview).first, detail: detail)
+        result.isFromCache = !findings.isEmpty && findings.allSatisfy(\.isFromCache)
+        return result
     }
 
     /// Publishes a written file of an output that failed its expectations in its destination's folder, as

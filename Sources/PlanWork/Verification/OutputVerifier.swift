@@ -10,8 +10,9 @@ struct OutputVerifier {
     let media: MediaPlan
     let reports: [TrackReport]
     private var plan: OutputPlan { task.output }
-    /// Evidence from creating the edges of smart cuts, by track.
-    let cutEvidence: [CutEvidence]
+    /// Evidence from creating the edges of smart cuts, by track; nil if there is none, so that they aren't compared with
+    /// the source.
+    let cutEvidence: [CutEvidence]?
     /// Time at which the output ends because of its size limit; nil if the limit wasn't reached.
     let stop: MediaTime?
     /// Environment in which the output and its source are opened.
@@ -59,8 +60,8 @@ struct OutputVerifier {
             if let problem = problem(planned, tracks[index], reports[index], "output track \(index)") {
                 return problem
             }
-            if case .smartCut(let cut) = planned.action,
-                let problem = cutProblem(cut, planned, output, tracks[index], cutEvidence[index])
+            if case .smartCut(let cut) = planned.action, let evidence = cutEvidence?[index],
+                let problem = cutProblem(cut, planned, output, tracks[index], evidence)
             {
                 return "output track \(index), smart cut: \(problem)"
             }

@@ -60,6 +60,7 @@ struct RunCommand: AsyncParsableCommand {
     var verbosity = VerbosityFlag.normal
 
     @OptionGroup var state: StateArguments
+    @OptionGroup var cache: CacheArguments
     @OptionGroup var workers: WorkerArguments
 
     enum AfterFailure: String, EnumerableFlag {
@@ -112,6 +113,7 @@ struct RunCommand: AsyncParsableCommand {
         options.variables = try variables.values()
         (options.plan, options.shard) = (plan, shard)
         options.only = only
+        options.cache = cache.settings
         options.isForced = force
         options.waits = wait
         (options.root, options.isUntrusted) = (access.root, access.untrusted)

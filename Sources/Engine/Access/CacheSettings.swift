@@ -1,0 +1,40 @@
+internal import FileSystem
+package import JobRun
+
+/// Settings of a cache of outputs.
+package struct CacheSettings: Sendable {
+    /// Path of the folder.
+    package var folder: String
+    package var mode = OutputCache.Mode.readWrite
+    /// Maximum size of the cache in bytes.
+    package var limit = Self.defaultLimit
+
+    /// Default of `limit`: 10 GB.
+    package static let defaultLimit: Int64 = 10_000_000_000
+
+    package init(folder: String) { self.folder = folder }
+
+    /// Opens the cache.
+    /// - Throws: An environment error if the folder can't be created or opened.
+    package func open() throws(EngineError) -> OutputCache {
+        do throws(SystemError) {
+            return try OutputCache(path: folder, mode: mode, limit: limit)
+        } catch {
+            throw EngineError(.environment, "\(error)")
+        }
+    }
+
+    /// Returns messages for the user about what went wrong with the cache in a run.
+    func messages(_ tally: OutputCache.Tally) -> [String] {
+        var messages: [String] = []
+        if tally.refused > 0 {
+            messages.append(
+                "warning: \(tally.refused == 1 ? "1 entry" : "\(tally.refused) entries") of the cache \(folder) couldn't be used: damaged, or not the output that the plan describes"
+            )
+        }
+        if let problem = tally.problem {
+            messages.append("warning: the cache \(folder) can't be written: \(problem)")
+        }
+        return messages
+    }
+}
