@@ -185,6 +185,10 @@ import Testing
             (["--cache", "c", "--cache-limit", "much"], "--cache-limit must be a size such as 10GB"),
             (["--cache", "s3://bucket"], "--cache"), (["--cache", ""], "--cache is the path of a folder"),
             (["--cache", "c", "--cache-mode", "write"], "--cache-mode"),
+            (
+                ["--cache", "c", "--cache-mode", "read-write", "--untrusted"],
+                "--untrusted can't be combined with --cache-mode read-write"
+            ),
         ] {
             let result = try program(
                 TestPaths.tandem, ["run", "jobs.yaml"] + arguments, directory: scratch.path)

@@ -5,6 +5,7 @@
 #   TANDEM_ROOT       folder beneath which all files must be
 #   TANDEM_UNTRUSTED  true for job files of untrusted authors
 #   TANDEM_AGAINST    an earlier plan, with which the plan is compared; optional
+#   TANDEM_CACHE      folder of outputs of earlier runs, which untrusted job files only read; optional
 #   TANDEM_ARGUMENTS  further arguments for `tandem plan` or `tandem run`, one a line
 # Outputs: status, plan, markdown, junit, report. The plan is added to the step's summary. Exits with Tandem's status.
 set -euo pipefail
@@ -20,6 +21,8 @@ case ${TANDEM_COMMAND:-plan} in plan | run) ;; *) usage "the input \`command\` m
 
 access=(--root "${TANDEM_ROOT:-.}")
 [ "${TANDEM_UNTRUSTED:-}" != true ] || access+=(--untrusted)
+cache=()
+[ -z "${TANDEM_CACHE:-}" ] || cache=(--cache "$TANDEM_CACHE")
 against=()
 [ -z "${TANDEM_AGAINST:-}" ] || against=(--against "$TANDEM_AGAINST")
 
@@ -44,7 +47,7 @@ if [ "${TANDEM_COMMAND:-plan}" = plan ]; then
     finish
 fi
 # The run adds its results to the summary itself.
-tandem run "${access[@]}" "${arguments[@]}" --junit "$folder/junit.xml" --report "$folder/report.html" -- "${files[@]}" || status=$?
+tandem run "${access[@]}" "${cache[@]}" "${arguments[@]}" --junit "$folder/junit.xml" --report "$folder/report.html" -- "${files[@]}" || status=$?
 [ ! -e "$folder/junit.xml" ] || output junit "$folder/junit.xml"
 [ ! -e "$folder/report.html" ] || output report "$folder/report.html"
 finish

@@ -113,7 +113,7 @@ struct RunCommand: AsyncParsableCommand {
         options.variables = try variables.values()
         (options.plan, options.shard) = (plan, shard)
         options.only = only
-        options.cache = cache.settings
+        options.cache = try cache.settings(isUntrusted: access.untrusted)
         options.isForced = force
         options.waits = wait
         (options.root, options.isUntrusted) = (access.root, access.untrusted)

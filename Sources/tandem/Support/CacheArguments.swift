@@ -11,7 +11,7 @@ struct CacheArguments: ParsableArguments {
             valueName: "dir"), completion: .directory)
     var cache: String?
 
-    @Option(help: "Access to the cache: read, or read-write (default).")
+    @Option(help: "Access to the cache: read, or read-write (default; with --untrusted: read).")
     var cacheMode: OutputCache.Mode?
 
     @Option(
@@ -31,11 +31,15 @@ struct CacheArguments: ParsableArguments {
         }
     }
 
-    /// The options as the engine's configuration; nil without a cache.
-    var settings: CacheSettings? {
+    /// Returns the options as the engine's configuration; nil without a cache. `isUntrusted`: whether the authors of the job
+    /// files are untrusted. Their runs can't write what others take from the cache.
+    func settings(isUntrusted: Bool) throws -> CacheSettings? {
         guard let cache else { return nil }
+        if isUntrusted, cacheMode == .readWrite {
+            throw ValidationError("--untrusted can't be combined with --cache-mode read-write")
+        }
         var settings = CacheSettings(folder: cache)
-        settings.mode = cacheMode ?? .readWrite
+        settings.mode = cacheMode ?? (isUntrusted ? .read : .readWrite)
         settings.limit = cacheLimit.flatMap(Language.byteSize.parse) ?? CacheSettings.defaultLimit
         return settings
     }
