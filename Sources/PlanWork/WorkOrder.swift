@@ -15,17 +15,17 @@ package struct WorkOrder: Sendable {
     package var scratch: TemporaryFile?
     /// Whether previews of finished outputs are created for the report.
     package var makesPreview: Bool
-    /// What is done with the outputs.
+    /// Treatment of the outputs.
     package var task = Task.create
 
-    /// What is done with the outputs of a work order.
+    /// The treatment of a work order's outputs.
     package enum Task: Codable, Sendable {
-        /// They are created and verified.
+        /// Creation and verification.
         case create
-        /// They already exist, and their expectations are evaluated.
+        /// Evaluation of the expectations of existing outputs.
         case evaluate
-        /// They are copies of outputs that equal plans created, with these findings. They are verified like outputs that
-        /// have just been created, as far as that is possible without the session that wrote them.
+        /// Verification of copies of outputs that equal plans created, with the findings of their creation. They are
+        /// verified like new outputs, as far as that is possible without the session that wrote them.
         case verify(WorkFindings)
     }
     /// Called with the findings when the outputs are complete, before their previews are created.

@@ -49,7 +49,7 @@ enum WorkerMessage {
         var sources: [String]
         /// Whether previews of finished outputs are created for the report.
         var makesPreview: Bool
-        /// What is done with the outputs.
+        /// Treatment of the outputs.
         var task: WorkOrder.Task
         /// Whether other jobs may run at the same time.
         var sharesProcessors: Bool
