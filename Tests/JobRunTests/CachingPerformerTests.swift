@@ -44,7 +44,7 @@ import Testing
     private struct Ended {
         var orders: [String]
         var record: JobRecord
-        var tally: OutputCache.Tally
+        var tally: ContentCache.Tally
         var scratch: Scratch
 
         var isFromCache: Bool { record.outcome.isFromCache }
@@ -58,7 +58,7 @@ import Testing
 
     /// Runs a job in a new folder.
     private func run(
-        _ job: String, _ mode: OutputCache.Mode = .readWrite, isForced: Bool = false,
+        _ job: String, _ mode: ContentCache.Mode = .readWrite, isForced: Bool = false,
         in folder: Scratch? = nil,
         _ script: @escaping @Sendable (WorkOrder) -> WorkOutcome? = { _ in nil }
     ) async throws -> Ended {
@@ -66,7 +66,7 @@ import Testing
         let (file, sink) = decode("version: 1\njobs:\n  j: { \(job) }\n", directory: scratch.path)
         let result = BatchPlanner.plan([try #require(file, "\(sink.diagnostics)")])
         let state = RunState(isForced: isForced, environment: SourceEnvironment())
-        let cache = try OutputCache(path: cacheFolder.path, mode: mode, limit: 1 << 30)
+        let cache = try ContentCache(path: cacheFolder.path, mode: mode, limit: 1 << 30)
         let recorder = Recorder(script)
         let runner = BatchRunner(
             plan: result.plan, files: result.files, state: state,
@@ -83,10 +83,10 @@ import Testing
     @Test func storedOutput_isOnlyVerified() async throws {
         let first = try await run(audio)
         #expect(first.orders == ["create out"] && !first.isFromCache)
-        #expect(first.tally == OutputCache.Tally(stored: 1))
+        #expect(first.tally == ContentCache.Tally(stored: 1))
         let second = try await run(audio)
         #expect(second.orders == ["verify out"] && second.isFromCache)
-        #expect(second.tally == OutputCache.Tally(used: 1))
+        #expect(second.tally == ContentCache.Tally(used: 1))
         let files = try [first, second].map {
             try Data(contentsOf: URL(filePath: $0.scratch.file("out.mka")))
         }
@@ -122,12 +122,12 @@ import Testing
         _ = try await run(audio)
         let second = try await run(audio, isForced: true)
         #expect(second.orders == ["create out"])
-        #expect(second.tally == OutputCache.Tally(stored: 1) && entries.count == 1)
+        #expect(second.tally == ContentCache.Tally(stored: 1) && entries.count == 1)
     }
 
     @Test func read_createsWithoutStoring() async throws {
         let first = try await run(audio, .read)
-        #expect(first.orders == ["create out"] && first.tally == OutputCache.Tally() && entries.isEmpty)
+        #expect(first.orders == ["create out"] && first.tally == ContentCache.Tally() && entries.isEmpty)
     }
 
     /// An entry with valid digests that isn't the output which the plan describes.
@@ -138,7 +138,7 @@ import Testing
             return .failed(JobFailure("output track 0 is video", at: order.plan.location))
         }
         #expect(second.orders == ["verify out", "create out"] && !second.isFromCache)
-        #expect(second.tally == OutputCache.Tally(stored: 1, refused: 1))
+        #expect(second.tally == ContentCache.Tally(stored: 1, refused: 1))
         #expect(second.scratch.contents == first.scratch.contents)
     }
 
@@ -170,7 +170,7 @@ import Testing
     @Test func outputThatFailsItsExpectations_isNotStored() async throws {
         let first = try await run(audio + ", expect: { size: { max: 10 } }")
         #expect(first.failure?.rule == .expectationFailed, "\(first.record.outcome)")
-        #expect(first.tally == OutputCache.Tally())
+        #expect(first.tally == ContentCache.Tally())
     }
 
     @Test func copiesChecksAndText_areNotKept() async throws {
@@ -181,7 +181,7 @@ import Testing
             "asset: ./a.flac, check: true",
         ] {
             let ended = try await run(job, in: scratch)
-            #expect(ended.record.outcome.isSuccess && ended.tally == OutputCache.Tally(), "\(job)")
+            #expect(ended.record.outcome.isSuccess && ended.tally == ContentCache.Tally(), "\(job)")
         }
         #expect(entries.isEmpty)
     }
@@ -197,12 +197,12 @@ import Testing
             utimes(path, nil)
             return nil
         }
-        #expect(ended.failure?.rule == .sourceUnreadable && ended.tally == OutputCache.Tally())
+        #expect(ended.failure?.rule == .sourceUnreadable && ended.tally == ContentCache.Tally())
         #expect(entries.isEmpty)
     }
 
     @Test func cancelled_storesNothing() async throws {
         let ended = try await run(audio) { _ in .cancelled }
-        #expect(ended.tally == OutputCache.Tally() && ended.scratch.contents.isEmpty)
+        #expect(ended.tally == ContentCache.Tally() && ended.scratch.contents.isEmpty)
     }
 }

@@ -5,7 +5,7 @@ package import JobRun
 package struct CacheSettings: Sendable {
     /// Path of the folder.
     package var folder: String
-    package var mode = OutputCache.Mode.readWrite
+    package var mode = ContentCache.Mode.readWrite
     /// Maximum size of the cache in bytes.
     package var limit = Self.defaultLimit
 
@@ -16,16 +16,16 @@ package struct CacheSettings: Sendable {
 
     /// Opens the cache.
     /// - Throws: An environment error if the folder can't be created or opened.
-    package func open() throws(EngineError) -> OutputCache {
+    package func open() throws(EngineError) -> ContentCache {
         do throws(SystemError) {
-            return try OutputCache(path: folder, mode: mode, limit: limit)
+            return try ContentCache(path: folder, mode: mode, limit: limit)
         } catch {
             throw EngineError(.environment, "\(error)")
         }
     }
 
     /// Returns messages for the user about what went wrong with the cache in a run.
-    func messages(_ tally: OutputCache.Tally) -> [String] {
+    func messages(_ tally: ContentCache.Tally) -> [String] {
         var messages: [String] = []
         if tally.refused > 0 {
             messages.append(

@@ -15,7 +15,7 @@ struct RunExecution {
     /// State of earlier runs, to which this run is added.
     let state: RunState
     /// Cache of outputs; nil if none is used.
-    let cache: OutputCache?
+    let cache: ContentCache?
     /// Pool of workers; nil if media are read in this process.
     let pool: WorkerPool?
     /// Saved plan that is executed; nil if the run created its plan.

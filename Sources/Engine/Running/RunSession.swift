@@ -79,7 +79,10 @@ package struct RunSession: Sendable {
             isShard
             ? RunState(isForced: options.isForced, environment: set.access.sources)
             : try options.state.open(set, isForced: options.isForced)
-        let runnable = try plan(checked, set, saved, state, pool, &found)
+        let prober: any SourceProber = pool ?? set.access.prober
+        let runnable = try plan(
+            checked, set, saved, state,
+            cache.map { CachingProber(prober, cache: $0, state: state) } ?? prober, &found)
         let events = try openEvents(runnable)
         try saved?.check(runnable.planned.plan)
         try warn(runnable.planned.warnings, of: set, &found)
@@ -145,11 +148,11 @@ package struct RunSession: Sendable {
     /// Opens encoders and plans the jobs.
     private func plan(
         _ checked: Pipeline.Checked, _ set: JobFileSet, _ saved: SavedPlan?, _ state: RunState,
-        _ pool: WorkerPool?, _ found: inout DiagnosticSink
+        _ prober: any SourceProber, _ found: inout DiagnosticSink
     ) throws -> Pipeline.Runnable {
         let opened: Pipeline.Opened
         do throws(Pipeline.Rejection) {
-            opened = try checked.opened(by: pool ?? set.access.prober)
+            opened = try checked.opened(by: prober)
         } catch {
             found.add(error.diagnostics)
             unfinished.setDiagnostics(found, in: set.files)

@@ -1,10 +1,12 @@
+internal import ExactStrings
+internal import FoundationEssentials
 package import JobPlan
 internal import LibAV
 internal import Media
 internal import PlanWork
 internal import Publishing
 
-/// The name of an output in a cache: a digest of everything that determines its bytes. It contains no path, so that it is
+/// The name of an output or a probe in a cache: a digest of everything that determines it. It contains no path, so that it is
 /// the same on all machines.
 package struct CacheKey: Hashable, Sendable {
     /// 64 hexadecimal digits.
@@ -16,6 +18,22 @@ package struct CacheKey: Hashable, Sendable {
         // An output that was created with damaged data skipped isn't the output of a job that fails for damage.
         hasher.update(
             "output\n\(digest.value.recipe)\n\(task.input.damagePolicy == .skip ? "skip" : "fail")\n")
+        text = hasher.finish()
+    }
+
+    /// Creates the key of a probe of a source from the digest of its bytes; nil if the request can't be encoded.
+    init?(_ request: ProbeRequest, content: String) {
+        var request = request
+        // Demuxers are chosen by the file's extension as well.
+        let ending = request.path?.pathParts.last?.nameParts.1 ?? ""
+        request.path = nil
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys]
+        guard let words = try? encoder.encode(request) else { return nil }
+        var hasher = SHA256Hasher()
+        hasher.update("probe\n\(content)\n\(ending)\n")
+        for program in PlanDigest.programs { hasher.update("\(program.key)\0\(program.value)\n") }
+        hasher.update(Array(words))
         text = hasher.finish()
     }
 

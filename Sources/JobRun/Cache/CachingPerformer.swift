@@ -11,11 +11,11 @@ internal import Publishing
 /// its expectations evaluated. If anything is wrong with it, it is created.
 package struct CachingPerformer: WorkPerformer {
     private let base: any WorkPerformer
-    private let cache: OutputCache
+    private let cache: ContentCache
     private let state: RunState
 
     /// Creates a performer. `base` executes the work; `state` identifies sources.
-    package init(_ base: any WorkPerformer, cache: OutputCache, state: RunState) {
+    package init(_ base: any WorkPerformer, cache: ContentCache, state: RunState) {
         (self.base, self.cache, self.state) = (base, cache, state)
     }
 
@@ -148,7 +148,7 @@ package struct CachingPerformer: WorkPerformer {
         _ created: [Int], _ keys: [Int: CacheKey], _ findings: [Int: OutputFindings], of order: WorkOrder,
         isCancelled: () -> Bool
     ) {
-        guard cache.storesOutputs, (try? SourceCheck(order.plan).check(when: "while it was read")) != nil
+        guard cache.isWritable, (try? SourceCheck(order.plan).check(when: "while it was read")) != nil
         else { return }
         let tasks = order.plan.tasks
         for index in created {

@@ -97,6 +97,6 @@ extension RunState {
 
     private func write(_ mark: DestinationPath.Mark, to destination: String) {
         _ = TemporaryFile.setAttribute(
-            DestinationPath.attribute, mark.text, path: destination, in: digests.environment.root)
+            DestinationPath.attribute, mark.text, path: destination, in: contents.environment.root)
     }
 }

@@ -10,6 +10,8 @@ internal import Publishing
 /// (`relation`), which also uses the output's mark if the store has lost its record.
 package final class RunState: PlanMemory, OutputRecords, Sendable {
     let records: StateRecords
+    /// Digests of sources that this run has read.
+    let contents: SourceContents
     let digests: TaskDigests
     let comparison: OutputComparison
     let shortcuts: ShortcutCheck
@@ -42,7 +44,8 @@ package final class RunState: PlanMemory, OutputRecords, Sendable {
     ) {
         self.records = records
         self.isForced = isForced
-        digests = TaskDigests(records: records, mode: mode, environment: environment)
+        contents = SourceContents(environment)
+        digests = TaskDigests(records: records, mode: mode, contents: contents)
         comparison = OutputComparison(records: records, digests: digests, isForced: isForced)
         shortcuts = ShortcutCheck(records, mode: mode, specs: specs, isForced: isForced)
         reports = StoredReports(records: records, shortcuts: shortcuts, root: environment.root)
@@ -50,7 +53,7 @@ package final class RunState: PlanMemory, OutputRecords, Sendable {
     }
 
     /// Obsolete outputs.
-    package var strays: StrayFinder { StrayFinder(records: records, root: digests.environment.root) }
+    package var strays: StrayFinder { StrayFinder(records: records, root: contents.environment.root) }
     /// Earlier runs.
     package var history: RunHistory { RunHistory(records: records) }
     /// Folders whose database was damaged. It was replaced by a new one or, if nothing is written, ignored.
@@ -86,7 +89,7 @@ package final class RunState: PlanMemory, OutputRecords, Sendable {
     /// URL.
     package func contentDigest(of task: OutputTask) -> PlanDigest? {
         if case .job = task.input.source { return nil }
-        return TaskDigests(records: records, mode: .content, environment: digests.environment).digest(
+        return TaskDigests(records: records, mode: .content, contents: contents).digest(
             of: task)
     }
 

@@ -17,8 +17,8 @@ package enum FingerprintMode: String, Sendable, CaseIterable {
 struct TaskDigests: Sendable {
     let records: StateRecords
     let mode: FingerprintMode
-    /// Access to sources, and the root beneath which all files must be.
-    let environment: SourceEnvironment
+    /// Digests of sources that this run has read.
+    let contents: SourceContents
 
     /// Returns the digest of an output's plan; nil if the source can't be read.
     func digest(of task: OutputTask) -> PlanDigest? {
@@ -92,13 +92,14 @@ struct TaskDigests: Sendable {
 
     private func content(_ path: String, _ identity: FileIdentity, file: String) -> String? {
         let store = records.store(of: file)
-        guard let word = FileIdentity.changeToken(path: path) else { return nil }
-        if let known = try? store?.content(path: path, identity: word) { return known }
-        guard let digest = SHA256Hasher.digest(ofFile: path, in: environment),
-            FileIdentity(path: path) == identity,
-            FileIdentity.changeToken(path: path) == word
-        else { return nil }
-        store?.record(content: digest, path: path, identity: word)
+        var unstored: String?
+        let digest = contents.digest(of: path) { token in
+            let known = try? store?.content(path: path, identity: token)
+            if known == nil { unstored = token }
+            return known
+        }
+        guard let digest, FileIdentity(path: path) == identity else { return nil }
+        if let unstored { store?.record(content: digest, path: path, identity: unstored) }
         return digest
     }
 }

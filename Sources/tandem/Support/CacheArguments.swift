@@ -12,7 +12,7 @@ struct CacheArguments: ParsableArguments {
     var cache: String?
 
     @Option(help: "Access to the cache: read, or read-write (default; with --untrusted: read).")
-    var cacheMode: OutputCache.Mode?
+    var cacheMode: ContentCache.Mode?
 
     @Option(
         help: ArgumentHelp(
@@ -45,4 +45,4 @@ struct CacheArguments: ParsableArguments {
     }
 }
 
-extension OutputCache.Mode: ExpressibleByArgument {}
+extension ContentCache.Mode: ExpressibleByArgument {}

@@ -11,7 +11,7 @@ import Testing
 @testable import PlanWork
 
 /// Tests the folder of a cache, whose entries may be damaged, foreign or hostile.
-@Suite struct OutputCacheTests {
+@Suite struct ContentCacheTests {
     private let scratch: Scratch
     private let key = CacheKey(String(repeating: "ab", count: 32))!
     private let other = CacheKey(String(repeating: "cd", count: 32))!
@@ -20,9 +20,9 @@ import Testing
     init() throws { scratch = try Scratch() }
 
     private func cache(
-        _ mode: OutputCache.Mode = .readWrite, limit: Int64 = 1 << 30, at name: String = "cache"
-    ) throws -> OutputCache {
-        try OutputCache(path: scratch.file(name), mode: mode, limit: limit)
+        _ mode: ContentCache.Mode = .readWrite, limit: Int64 = 1 << 30, at name: String = "cache"
+    ) throws -> ContentCache {
+        try ContentCache(path: scratch.file(name), mode: mode, limit: limit)
     }
 
     private func file(_ bytes: [UInt8] = []) throws -> TemporaryFile {
@@ -37,13 +37,13 @@ import Testing
 
     private func findings(_ loss: String = "a loss") -> OutputFindings { OutputFindings(losses: [loss]) }
 
-    private func store(_ cache: OutputCache, _ key: CacheKey? = nil, _ bytes: [UInt8]? = nil) throws {
+    private func store(_ cache: ContentCache, _ key: CacheKey? = nil, _ bytes: [UInt8]? = nil) throws {
         cache.store(
             key ?? self.key, findings(), from: try file(bytes ?? self.bytes), isCancelled: { false })
     }
 
     /// Returns the bytes and losses that the cache returns for a key; nil if it lacks it. The file is empty in this case.
-    private func fetched(_ cache: OutputCache, _ key: CacheKey? = nil) throws -> ([UInt8], [String])? {
+    private func fetched(_ cache: ContentCache, _ key: CacheKey? = nil) throws -> ([UInt8], [String])? {
         let target = try file()
         guard let found = cache.fetch(key ?? self.key, into: target, isCancelled: { false }) else {
             #expect(target.size == 0)
@@ -66,7 +66,7 @@ import Testing
         let found = try #require(try fetched(try self.cache(.read)))
         #expect(found.0 == bytes && found.1 == ["a loss"])
         #expect(try fetched(cache, other) == nil)
-        #expect(cache.tally == OutputCache.Tally(used: 0, stored: 1, refused: 0, problem: nil))
+        #expect(cache.tally == ContentCache.Tally(used: 0, stored: 1, refused: 0, problem: nil))
         #expect(scratch.contents.filter { $0.hasPrefix("cache/v1/ab/") } == ["cache/v1/ab/\(key.text)"])
     }
 
@@ -152,7 +152,7 @@ import Testing
     @Test func cancelled_leavesTheFileEmptyAndStoresNothing() throws {
         let cache = try cache()
         cache.store(key, findings(), from: try file(bytes), isCancelled: { true })
-        #expect(cache.tally == OutputCache.Tally())
+        #expect(cache.tally == ContentCache.Tally())
         try store(cache)
         let target = try file()
         #expect(cache.fetch(key, into: target, isCancelled: { true }) == nil)
@@ -188,7 +188,7 @@ import Testing
         let cache = try cache()
         try Data().write(to: URL(filePath: scratch.file("cache/v1/ab")))
         try store(cache)
-        #expect(cache.tally.problem?.isEmpty == false && !cache.storesOutputs)
+        #expect(cache.tally.problem?.isEmpty == false && !cache.isWritable)
         try store(cache, other)
         #expect(cache.tally.stored == 0)
         #expect(try fetched(cache, other) == nil)
@@ -218,6 +218,6 @@ import Testing
     @Test func outputLargerThanTheLimit_isNotStored() throws {
         let cache = try cache(limit: 1000)
         try store(cache)
-        #expect(cache.tally == OutputCache.Tally())
+        #expect(cache.tally == ContentCache.Tally())
     }
 }

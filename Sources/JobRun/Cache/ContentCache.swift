@@ -8,13 +8,13 @@ internal import JobPlan
 package import PlanWork
 package import Publishing
 
-/// A folder with outputs of earlier runs, by keys that contain no path. Runs on several machines may share it, at the same
+/// A folder with outputs and probes of earlier runs, by keys that contain no path. Runs on several machines may share it, at the same
 /// time.
 ///
 /// The folder is outside input: each entry is complete, of the right key and undamaged, or it isn't used. Entries have no
 /// dependencies on each other, so that any of them may be removed at any time. They are not synced to disk; an entry that
 /// a crash has truncated isn't used.
-package final class OutputCache: Sendable {
+package final class ContentCache: Sendable {
     /// The access to the folder.
     package enum Mode: String, Sendable, CaseIterable {
         /// Entries are used. Nothing is written.
@@ -27,7 +27,7 @@ package final class OutputCache: Sendable {
     package struct Tally: Hashable, Sendable {
         /// Outputs that were taken from the cache.
         package var used = 0
-        /// Outputs that were stored.
+        /// Outputs and probes that were stored.
         package var stored = 0
         /// Entries that were damaged, or whose output failed its verification.
         package var refused = 0
@@ -69,7 +69,7 @@ package final class OutputCache: Sendable {
     }
 
     /// Whether entries are stored.
-    package var storesOutputs: Bool { mode == .readWrite && !state.withLock { $0.hasFailed } }
+    package var isWritable: Bool { mode == .readWrite && !state.withLock { $0.hasFailed } }
 
     package var tally: Tally { state.withLock { $0.tally } }
 
@@ -80,10 +80,10 @@ package final class OutputCache: Sendable {
     package func fetch(
         _ key: CacheKey, into file: TemporaryFile, isCancelled: () -> Bool
     ) -> OutputFindings? {
-        let descriptor = open(location(of: key), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else { return nil }
+        guard let opened = open(key, as: OutputFindings.self) else { return nil }
+        let (entry, descriptor, offset) = opened
         defer { close(descriptor) }
-        guard let (entry, offset) = CacheEntry.read(from: descriptor, as: key) else {
+        guard entry.size > 0 else {
             refuse(key)
             return nil
         }
@@ -100,9 +100,35 @@ package final class OutputCache: Sendable {
             refuse(key)
             return nil
         }
-        // The time of the last use decides which entries are removed first.
+        noteUse(descriptor)
+        return entry.content
+    }
+
+    /// Returns the result of a probe; nil if the cache lacks it.
+    package func result<Value: Codable & Sendable>(_ key: CacheKey, as type: Value.Type) -> Value? {
+        guard let (entry, descriptor, _) = open(key, as: type) else { return nil }
+        defer { close(descriptor) }
+        noteUse(descriptor)
+        return entry.content
+    }
+
+    /// Opens an entry for reading. A damaged one is removed.
+    private func open<Content: Codable & Sendable>(
+        _ key: CacheKey, as type: Content.Type
+    ) -> (entry: CacheEntry<Content>, descriptor: Int32, offset: Int64)? {
+        let descriptor = Glibc.open(location(of: key), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
+        guard descriptor >= 0 else { return nil }
+        guard let (entry, offset) = CacheEntry<Content>.read(from: descriptor, as: key) else {
+            close(descriptor)
+            refuse(key)
+            return nil
+        }
+        return (entry, descriptor, offset)
+    }
+
+    /// Sets the time of an entry's last use, which decides which entries are removed first.
+    private func noteUse(_ descriptor: Int32) {
         if mode == .readWrite { futimens(descriptor, nil) }
-        return entry.findings
     }
 
     /// Counts outputs that passed their verification after `fetch`.
@@ -120,9 +146,21 @@ package final class OutputCache: Sendable {
     package func store(
         _ key: CacheKey, _ findings: OutputFindings, from file: TemporaryFile, isCancelled: () -> Bool
     ) {
-        guard storesOutputs, file.size > 0, file.size <= limit else { return }
+        guard file.size > 0, file.size <= limit else { return }
+        var findings = findings
+        findings.preview = nil
+        storing { try write(key, findings, from: file, isCancelled: isCancelled) }
+    }
+
+    /// Stores the result of a probe, unless the folder can't be written.
+    package func store(_ key: CacheKey, _ result: some Codable & Sendable) {
+        storing { try write(key, result, from: nil, isCancelled: { false }) }
+    }
+
+    private func storing(_ write: () throws -> Void) {
+        guard isWritable else { return }
         do {
-            try write(key, findings, from: file, isCancelled: isCancelled)
+            try write()
             state.withLock { $0.tally.stored += 1 }
         } catch is CancellationError {
             return
@@ -135,23 +173,24 @@ package final class OutputCache: Sendable {
     }
 
     private func write(
-        _ key: CacheKey, _ findings: OutputFindings, from file: TemporaryFile, isCancelled: () -> Bool
+        _ key: CacheKey, _ content: some Codable & Sendable, from file: TemporaryFile?,
+        isCancelled: () -> Bool
     ) throws {
         let location = location(of: key)
         try Self.createFolder(subfolder(of: key))
         var entry = CacheEntry(
-            key: key.text, size: file.size, digest: "", program: "tandem \(ProgramVersion.current)",
-            findings: findings)
-        entry.findings.preview = nil
+            key: key.text, size: file?.size ?? 0, digest: "", program: "tandem \(ProgramVersion.current)",
+            content: content)
+        let source = file?.descriptor ?? -1
         // The header precedes the bytes and contains their digest, so they are read twice.
         entry.digest = try Self.copy(
-            from: file.descriptor, at: 0, count: entry.size, to: nil, at: 0, isCancelled: isCancelled)
+            from: source, at: 0, count: entry.size, to: nil, at: 0, isCancelled: isCancelled)
         let header = try entry.header()
         let stored = try TemporaryFile(destination: location, in: .anywhere)
         defer { stored.discard() }
         try header.withUnsafeBytes { try TemporaryFile.write($0, to: stored.descriptor, at: 0) }
         let digest = try Self.copy(
-            from: file.descriptor, at: 0, count: entry.size, to: stored.descriptor, at: Int64(header.count),
+            from: source, at: 0, count: entry.size, to: stored.descriptor, at: Int64(header.count),
             isCancelled: isCancelled)
         guard digest == entry.digest else {
             throw SystemError("reading the output again", errno: EIO)
