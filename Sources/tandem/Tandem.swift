@@ -101,6 +101,7 @@ struct Tandem: AsyncParsableCommand {
         subcommands: [
             ValidateCommand.self, PlanCommand.self, RunCommand.self, ProbeCommand.self, SchemaCommand.self,
             CodecsCommand.self, PresetsCommand.self, InitCommand.self, ExplainCommand.self,
+            AcceptCommand.self,
             HistoryCommand.self, CleanCommand.self,
             SubmitCommand.self, StatusCommand.self, CancelCommand.self, ResubmitCommand.self,
             CollectCommand.self, DoctorCommand.self,

@@ -11,7 +11,7 @@ import Testing
         return (outside, inside)
     }
 
-    private static let commands = [["validate"], ["plan"], ["run"], ["clean"], ["explain"]]
+    private static let commands = [["validate"], ["plan"], ["run"], ["clean"], ["explain"], ["accept"]]
 
     /// Tests that includes, sources and destinations outside of the root are neither read, printed nor written, whether
     /// given by path, by `..` or by link.
@@ -31,7 +31,8 @@ import Testing
                 to: "jobs.yaml")
             for command in Self.commands {
                 let result = try tandem(
-                    command + [flag, "jobs.yaml"] + (command == ["explain"] ? ["one"] : []), in: inside)
+                    command + [flag, "jobs.yaml"]
+                        + ([["explain"], ["accept"]].contains(command) ? ["one"] : []), in: inside)
                 #expect(result.status == 3, "\(command) \(path): \(result.status) \(result.errors)")
                 let printed = result.errors + result.text
                 #expect(

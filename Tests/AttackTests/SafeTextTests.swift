@@ -117,7 +117,8 @@ import Testing
             "version: 1\njobs: { one: { asset: './*.mp4', tracks: [ { video: first, copy: true } ], destination: 'out/${asset.stem}.mkv' } }\n",
             to: "jobs.yaml")
         for words in [
-            ["plan", "jobs.yaml"], ["explain", "jobs.yaml", "one"], ["run", "jobs.yaml"],
+            ["plan", "jobs.yaml"], ["explain", "jobs.yaml", "one"], ["accept", "jobs.yaml", "one"],
+            ["run", "jobs.yaml"],
             ["run", "-v", "jobs.yaml"],
             ["history", "jobs.yaml"], ["probe", name], ["init", name], ["presets", name],
             ["clean", "jobs.yaml"],

@@ -95,6 +95,30 @@ extension RunState {
         succeeded(task, digest: digest, seconds: seconds(of: task) ?? 0)
     }
 
+    /// Records existing files as the output of the current plan, whoever created them. Returns the path of a file that can be
+    /// neither marked nor recorded in a store; nil if there is none.
+    package func accept(_ task: OutputTask, _ digest: PlanDigest) -> String? {
+        for part in task.files {
+            guard let destination = part.output.destination,
+                let output = TemporaryFile.fingerprint(path: destination)
+            else { continue }
+            let mark = DestinationPath.Mark(
+                output: output, digest: digest.value.text,
+                owner: DestinationPath.Mark.owner(part.file, at: destination), job: part.name)
+            let isMarked = TemporaryFile.setAttribute(
+                DestinationPath.attribute, mark.text, path: destination, in: contents.environment.root)
+            if !isMarked, records.store(of: part.file) == nil { return destination }
+            succeeded(part, digest: digest, seconds: seconds(of: part) ?? 0)
+        }
+        succeeded(whole: task)
+        return nil
+    }
+
+    /// Writes the records to the stores, without the end of a run.
+    package func save() throws(StateError) {
+        for store in records.all { try store.save() }
+    }
+
     private func write(_ mark: DestinationPath.Mark, to destination: String) {
         _ = TemporaryFile.setAttribute(
             DestinationPath.attribute, mark.text, path: destination, in: contents.environment.root)

@@ -281,6 +281,12 @@ final class StateStore: @unchecked Sendable {
         return pending.withLock { $0.failure }
     }
 
+    /// Writes pending records.
+    func save() throws(StateError) {
+        writeQueue.sync { flush() }
+        if let failure = pending.withLock({ $0.failure }) { throw failure }
+    }
+
     private func enqueue(_ change: (inout Pending) -> Void) {
         let mustSchedule = pending.withLock { pending in
             change(&pending)
