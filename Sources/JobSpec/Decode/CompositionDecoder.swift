@@ -121,9 +121,10 @@ struct CompositionDecoder {
         _ node: YAMLNode?, of type: MediaType, mayBeAll: Bool = false
     ) -> CompositionSpec.TrackChoice {
         guard let node else { return .automatic }
-        if node.text == "none" { return .none }
-        if mayBeAll, node.text == "all" { return .automatic }
-        if node.text == "all" {
+        let word = node.text.flatMap(SelectionWord.init)
+        if word == SelectionWord.none { return .none }
+        if word == .all {
+            if mayBeAll { return .automatic }
             reader.sink.error(
                 .invalidValue,
                 "`all` is not allowed here; expected `first`, `none`, an index, a mapping, or a list",

@@ -86,8 +86,11 @@ struct SelectionDecoder {
     ) -> Located<TrackSelection.Entry>? {
         if node.text != nil, !node.isNull {
             guard let text = reader.text(node, position.noun) else { return nil }
-            if text.value == "first" { return Located(.first, at: node.range) }
-            if text.value == "all", position != .listOfSingle { return Located(.all, at: node.range) }
+            switch SelectionWord(rawValue: text.value) {
+            case .first: return Located(.first, at: node.range)
+            case .all where position != .listOfSingle: return Located(.all, at: node.range)
+            case .all, .some(.none), nil: break
+            }
             if let index = Language.trackIndex.parse(text.value) {
                 return Located(.matching(TrackCriteria(index: index)), at: node.range)
             }
@@ -96,7 +99,8 @@ struct SelectionDecoder {
                 at: node.range,
                 help: Self.help(text.value, position)
                     ?? Suggestion.help(
-                        for: text.value, among: position == .listOfSingle ? ["first"] : ["first", "all"]))
+                        for: text.value,
+                        among: position == .listOfSingle ? SelectionWord.single : SelectionWord.several))
             return nil
         }
         if case .sequence = node.content {
@@ -126,10 +130,12 @@ struct SelectionDecoder {
 
     /// Returns help for a selection in the syntax of another tool; nil for other words.
     private static func help(_ text: String, _ position: Position) -> String? {
-        if text == "none" {
+        switch SelectionWord(rawValue: text) {
+        case .some(.none):
             return position == .whole ? "omit the rule; tracks without a rule are dropped" : nil
+        case .all: return nil
+        case .first, nil: break
         }
-        if text == "all" { return nil }
         // FFmpeg's stream specifiers, such as `a:0` and `0:v:1`.
         if text.contains(":"), let last = text.split(separator: ":").last, let index = Int(last), index >= 0 {
             return "the index counts the tracks of the rule's kind; did you mean `\(index)`?"

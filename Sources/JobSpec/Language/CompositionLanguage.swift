@@ -30,7 +30,7 @@ extension Language {
 
     /// The selection of one track of a clip, or of none.
     static let oneTrack = ValueType.oneOf([
-        .word(["first", "none"]), .scalar(trackIndex), .mapping(selection), singleSelections,
+        .word(SelectionWord.optional), .scalar(trackIndex), .mapping(selection), singleSelections,
     ])
 
     private static let shaping = [
@@ -52,7 +52,7 @@ extension Language {
             KeyInfo(
                 "subtitle",
                 .oneOf([
-                    .word(["first", "all", "none"]), .scalar(trackIndex), .mapping(selection), selections,
+                    .word(SelectionWord.words), .scalar(trackIndex), .mapping(selection), selections,
                 ]),
                 "The subtitle tracks to keep, as text; tracks of the same language are joined.",
                 default: "all"),

@@ -60,7 +60,7 @@ extension Language {
                 "Scaling to a `size` with another aspect ratio: uniformly, as large as fits (`inside`); the same with black bars up to the size (`contain`); uniformly, filling the size, with the rest cropped (`cover`); to exactly the size, distorted (`stretch`); like `inside`, but never enlarged, and with the size rotated for a portrait frame (`scale-down`). Pixels are square. Beside `pixel_aspect_ratio` it is always `stretch`.",
                 default: "inside"),
             KeyInfo(
-                "crop", .oneOf([.word(CropWord.allCases.map(\.rawValue)), .mapping(crop)]),
+                "crop", .oneOf([.word(CropWord.words), .mapping(crop)]),
                 "The part of the coded frame to keep. `auto` is the active area within the black borders, found in frames of the whole file (all of them up to 30 s, otherwise those near 64 times); the plan states the rectangle. It requires a media file that exists when the job is planned."
             ),
             KeyInfo(

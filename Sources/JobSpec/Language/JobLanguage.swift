@@ -10,7 +10,7 @@ extension Language {
         "metadata", "`metadata`", "The output's tags and its cover.",
         keys: [
             KeyInfo(
-                "keep", .oneOf([.word(["all", "none"]), .list(.string(), atLeast: 0)]),
+                "keep", .oneOf([.word(KeepWord.words), .list(.string(), atLeast: 0)]),
                 "Which of the source's tags are kept; `cover` in the list stands for its covers.",
                 default: "all"),
             KeyInfo("set", .mapOf(.string(), keys: .any), "Tags to write."),
@@ -19,12 +19,12 @@ extension Language {
                 "An image file, relative to the job file, that becomes the output's cover in place of the source's: JPEG or PNG, of at most 16 MB and 40 megapixels, in \(ContainerType.namesWithCoverImages.joined(separator: ", ")). It must exist when the job is planned."
             ),
             KeyInfo(
-                "file_times", .word(["keep", "now"]),
+                "file_times", .word(FileTimesWord.words),
                 "`keep` gives the output's file the time at which the source's was last changed.",
                 default: "now"),
         ])
     static let chapters = ValueType.oneOf([
-        .word(["keep", "drop", "clips"]), .list(.mapping(chapter), atLeast: 0),
+        .word(ChaptersWord.words), .list(.mapping(chapter), atLeast: 0),
     ])
     static let destination = MappingType(
         "destination", "a destination", "The output's destination.",

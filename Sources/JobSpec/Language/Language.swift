@@ -147,18 +147,20 @@ package enum Language {
     static let maxSelections = 32
     /// Tracks, or alternatives of which the first that matches is used.
     static let select = ValueType.oneOf([
-        .word(["first", "all"]), .scalar(trackIndex), .mapping(selection), selections,
+        .word(SelectionWord.several), .scalar(trackIndex), .mapping(selection), selections,
     ])
     /// A selection of one track, with or without alternatives.
     static let selectOne = ValueType.oneOf([
-        .word(["first"]), .scalar(trackIndex), .mapping(selection), singleSelections,
+        .word(SelectionWord.single), .scalar(trackIndex), .mapping(selection), singleSelections,
     ])
     /// Alternatives that may select several tracks.
     static let selections = ValueType.list(
-        .oneOf([.word(["first", "all"]), .scalar(trackIndex), .mapping(selection)]), atMost: maxSelections)
+        .oneOf([.word(SelectionWord.several), .scalar(trackIndex), .mapping(selection)]),
+        atMost: maxSelections)
     /// Alternatives that select one track.
     static let singleSelections = ValueType.list(
-        .oneOf([.word(["first"]), .scalar(trackIndex), .mapping(selection)]), atMost: maxSelections)
+        .oneOf([.word(SelectionWord.single), .scalar(trackIndex), .mapping(selection)]), atMost: maxSelections
+    )
 
     private static let version1 = KeyInfo(
         "version", versionNumber, "The version of the job language.", required: true)

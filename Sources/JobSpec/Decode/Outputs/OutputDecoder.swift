@@ -142,14 +142,18 @@ struct OutputDecoder {
         if let keep = fields["keep"] {
             if case .sequence(let items) = keep.value.content {
                 spec.keep = .keys(items.compactMap { reader.text($0, "a tag")?.value })
-            } else if let word = reader.word("keep", of: fields) {
-                spec.keep = word.value == "all" ? .all : .none
+            } else if let word = reader.choice("keep", of: fields, as: KeepWord.self) {
+                spec.keep =
+                    switch word.value {
+                    case .all: .all
+                    case .none: .none
+                    }
             }
         }
         spec.set = reader.tags(fields["set"])
         spec.cover = fields["cover"].flatMap { coverPath($0.value) }
         checkDates(spec.set)
-        if let word = reader.word("file_times", of: fields), word.value == "keep" {
+        if let word = reader.choice("file_times", of: fields, as: FileTimesWord.self), word.value == .keep {
             spec.fileTimes = word.range
         }
         return spec
@@ -172,8 +176,12 @@ struct OutputDecoder {
 
     private func chapterList(_ node: YAMLNode) -> Located<ChapterSpec>? {
         guard case .sequence(let items) = node.content else {
-            return reader.word(node, as: "chapters", of: Language.job).map {
-                Located($0.value == "keep" ? .keep : $0.value == "clips" ? .clips : .drop, at: $0.range)
+            return reader.choice(node, as: "chapters", of: Language.job, ChaptersWord.self).map { word in
+                switch word.value {
+                case .keep: Located(.keep, at: word.range)
+                case .drop: Located(.drop, at: word.range)
+                case .clips: Located(.clips, at: word.range)
+                }
             }
         }
         var list: [(start: Located<TimeExpression>, title: String)] = []

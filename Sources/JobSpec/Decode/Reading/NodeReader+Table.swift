@@ -112,7 +112,14 @@ extension NodeReader {
     func choice<Value: RawRepresentable & Sendable>(
         _ key: String, of fields: Fields, as _: Value.Type = Value.self
     ) -> Located<Value>? where Value.RawValue == String {
-        guard let word = word(key, of: fields) else { return nil }
+        choice(fields.value(key), as: key, of: fields.type, Value.self)
+    }
+
+    /// Reads one of the words that `key` of `type` accepts, as an enum value, from a node that may have another key.
+    func choice<Value: RawRepresentable & Sendable>(
+        _ node: YAMLNode?, as key: String, of type: MappingType, _: Value.Type
+    ) -> Located<Value>? where Value.RawValue == String {
+        guard let word = word(node, as: key, of: type) else { return nil }
         guard let value = Value(rawValue: word.value) else {
             sink.error(
                 .invalidValue, "`\(key): \(word.value)` is not supported by this version", at: word.range)

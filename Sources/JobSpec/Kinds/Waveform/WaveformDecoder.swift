@@ -26,7 +26,7 @@ struct WaveformDecoder {
                 at: size.range)
         }
         let samples = reader.integer("samples_per_pixel", of: fields)
-        let bits = reader.word("bits", of: fields)
+        let bits = reader.choiceOrDefault("bits", of: fields, as: WaveformBitsWord.self)
         let measure = reader.choiceOrDefault("measure", of: fields, as: WaveformImage.Measure.self)
         let colors = fields["colors"].flatMap { reader.fields($0.value, as: Language.waveformColors) }
         if let kind = format.value {
@@ -44,7 +44,7 @@ struct WaveformDecoder {
         }
         let spec = WaveformSpec(
             format: format.value, size: size?.value ?? reader.defaultValue("size", of: fields.type),
-            samplesPerPixel: samples, bits: bits?.value == "16" ? .sixteen : .eight,
+            samplesPerPixel: samples, bits: bits == .sixteen ? .sixteen : .eight,
             background: color("background", of: colors), color: color("waveform", of: colors),
             splitsChannels: reader.valueOrDefault("split_channels", of: fields),
             measure: measure, range: node.range)
@@ -84,7 +84,7 @@ struct WaveformDecoder {
     private func rule(_ fields: Fields, at location: SourceRange) -> TrackRule? {
         var selection = TrackSelection(.first, at: location)
         if let node = fields.value("audio") {
-            if node.text == "all" {
+            if node.text.flatMap(SelectionWord.init) == .all {
                 reader.sink.error(
                     .invalidValue,
                     "a waveform can't select several tracks; expected `first`, an index, a mapping, or a list of these",

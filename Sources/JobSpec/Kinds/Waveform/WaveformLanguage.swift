@@ -22,7 +22,7 @@ extension Language {
                 "samples_per_pixel", .integer(1...1_000_000_000),
                 "Samples of each channel per pixel (json and dat).",
                 default: "256"),
-            KeyInfo("bits", .word(["8", "16"]), "Bits per value (json and dat).", default: "8"),
+            KeyInfo("bits", .word(WaveformBitsWord.words), "Bits per value (json and dat).", default: "8"),
             KeyInfo("colors", .mapping(waveformColors), "Colors (png and svg)."),
             KeyInfo(
                 "split_channels", .boolean, "Show each channel separately instead of their mean.",
