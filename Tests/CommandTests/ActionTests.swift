@@ -257,8 +257,8 @@ import Testing
             for step in action["runs"]["steps"]:
                 if "uses" in step:
                     # A cache, of which untrusted files change nothing.
-                    assert step["uses"] in ["actions/cache@v4", "actions/cache/restore@v4"], step
-                    assert (step["uses"] == "actions/cache@v4") == ("inputs.untrusted != 'true'" in step["if"])
+                    assert step["uses"] in ["actions/cache/save@v4", "actions/cache/restore@v4"], step
+                    assert ("save" in step["uses"]) == ("inputs.untrusted != 'true'" in step["if"])
                     continue
                 assert step["shell"] == "bash"
                 script = next(word.strip('"').replace("$GITHUB_ACTION_PATH", folder)

@@ -100,7 +100,7 @@ import Testing
         #expect(result.status == 0 && !result.errors.contains("from the cache"), "\(result.errors)")
         #expect(
             result.errors.hasSuffix(
-                "warning: 1 entry of the cache \(cache.path) couldn't be used: damaged, or not the output that the plan describes\n"
+                "warning: 1 entry of the cache \(cache.path) couldn't be used: damaged, or not what the plan describes\n"
             ))
         #expect(try FFmpegFile(scratch.file("out/web.mp4")).stream("v:0", "width")["width"] as? Int == 128)
         // The run has replaced the entry.
@@ -158,7 +158,7 @@ import Testing
             return print("measured: no tmpfs here")
         }
         #expect(result.status == 0, "\(result.errors)")
-        #expect(result.errors.contains("warning: the cache full can't be written: "))
+        #expect(result.errors.contains("warning: the cache full couldn't be used for all outputs: "))
         #expect(result.errors.components(separatedBy: "warning").count == 2)
         #expect(scratch.contents.filter { $0.hasPrefix("out/") }.count == 3)
         #expect(try bytes("left", scratch).isEmpty)
@@ -194,6 +194,13 @@ import Testing
                 TestPaths.tandem, ["run", "jobs.yaml"] + arguments, directory: scratch.path)
             #expect(result.status == 64 && result.errors.contains(message), "\(result.errors)")
         }
+        mkdir(scratch.file("inside"), 0o755)
+        let inside = try program(
+            TestPaths.tandem, ["run", "jobs.yaml", "--cache", "inside", "--untrusted"],
+            directory: scratch.path)
+        #expect(
+            inside.status == 64 && inside.errors.contains("requires a cache outside of the root"),
+            "\(inside.errors)")
         try scratch.write("", to: "file")
         let result = try program(
             TestPaths.tandem, ["run", "jobs.yaml", "--cache", "file"], directory: scratch.path)

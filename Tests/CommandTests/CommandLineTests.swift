@@ -55,11 +55,10 @@ import Testing
             for job in report["jobs"] as? [[String: Any]] ?? [] where job["outcome"] as? String == "succeeded"
             {
                 let actions = (job["tracks"] as? [[String: Any]] ?? []).compactMap { $0["action"] as? String }
-                let isKept =
-                    !actions.allSatisfy {
-                        ["copied", "smart cut", "decoded", "packets read", "ass", "webvtt", "subrip"]
-                            .contains($0)
-                    }
+                let isEncoded = !actions.allSatisfy {
+                    ["copied", "decoded", "packets read", "ass", "webvtt", "subrip"].contains($0)
+                }
+                let isKept = isEncoded && !actions.contains("smart cut")
                 let drawsText = job["id"] as? String == "captioned"
                 #expect((job["cached"] as? Bool ?? false) == (isKept && !drawsText), "\(name): \(job)")
             }

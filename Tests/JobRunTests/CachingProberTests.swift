@@ -10,7 +10,7 @@ import Testing
 
 @testable import JobRun
 
-/// Tests which probes are taken from a cache: those that read more than headers, of sources with the same bytes.
+/// Tests which probes are taken from a cache: those that decode frames, of sources with the same bytes.
 @Suite struct CachingProberTests {
     private final class CountingProber: SourceProber {
         private let base = LocalProber()
@@ -27,14 +27,20 @@ import Testing
         }
     }
 
+    /// A source of several scenes of 0.4 s, which differ by their color.
+    private static func scenes(_ count: Int) -> String {
+        let colors = ["black", "white", "red", "blue"].prefix(count)
+        return colors.enumerated().map { "color=\($1):d=0.4:r=25:s=64x48[v\($0)]" }.joined(separator: ";")
+            + ";" + colors.indices.map { "[v\($0)]" }.joined() + "concat=n=\(count)"
+    }
+
     private let scratch: Scratch
     private let base = CountingProber()
 
     init() throws {
         scratch = try Scratch()
         try ffmpeg(
-            "-f", "lavfi", "-i", "testsrc2=d=1:r=25:s=64x48", "-c:v", "libx264", "-g", "5",
-            scratch.file("a.mp4"))
+            "-f", "lavfi", "-i", Self.scenes(4), "-c:v", "libx264", scratch.file("a.mp4"))
         try FileManager.default.copyItem(atPath: scratch.file("a.mp4"), toPath: scratch.file("b.mp4"))
         try FileManager.default.copyItem(atPath: scratch.file("a.mp4"), toPath: scratch.file("b.mkv"))
     }
@@ -46,7 +52,9 @@ import Testing
             state: RunState(isForced: isForced, environment: SourceEnvironment()))
     }
 
-    private func request(_ name: String, _ subject: ProbeRequest.Subject = .keyFrames(track: 0, limit: 100))
+    private func request(
+        _ name: String, _ subject: ProbeRequest.Subject = .scenes(track: 0, difference: 100, limit: 100)
+    )
         -> ProbeRequest
     {
         ProbeRequest(path: scratch.file(name), subject: subject)
@@ -64,9 +72,9 @@ import Testing
     @Test func equalSources_areProbedOnce() throws {
         let first = times(try prober().respond(to: request("a.mp4")))
         let second = times(try prober().respond(to: request("b.mp4")))
-        #expect(first?.count == 5 && first == second && base.count == 1)
+        #expect(first?.count == 3 && first == second && base.count == 1)
         // Another request, another ending of the name, and a forced run.
-        _ = try prober().respond(to: request("a.mp4", .keyFrames(track: 0, limit: 50)))
+        _ = try prober().respond(to: request("a.mp4", .scenes(track: 0, difference: 200, limit: 100)))
         _ = try prober().respond(to: request("b.mkv"))
         _ = try prober(isForced: true).respond(to: request("a.mp4"))
         #expect(base.count == 4 && entries.count == 3)
@@ -76,14 +84,13 @@ import Testing
         let prober = try prober()
         _ = try prober.respond(to: request("a.mp4"))
         try ffmpeg(
-            "-f", "lavfi", "-i", "testsrc2=d=1:r=25:s=64x48", "-c:v", "libx264", "-g", "25",
-            scratch.file("a.mp4"))
+            "-f", "lavfi", "-i", Self.scenes(2), "-c:v", "libx264", scratch.file("a.mp4"))
         #expect(times(try prober.respond(to: request("a.mp4")))?.count == 1 && base.count == 2)
     }
 
-    /// Headers are read as fast as an entry, and dry opens depend on the machine.
-    @Test func briefRequestsAndDryOpens_areNotKept() throws {
-        _ = try prober().respond(to: request("a.mp4", .description(.fast)))
+    /// Other requests read a source as fast as its digest is computed.
+    @Test func requestsThatDecodeNothing_areNotKept() throws {
+        _ = try prober().respond(to: request("a.mp4", .description(.precise)))
         #expect(entries.isEmpty)
         #expect(throws: SourceProblem.self) { try prober().respond(to: request("none.mp4")) }
         #expect(entries.isEmpty && base.count == 2)
@@ -93,8 +100,9 @@ import Testing
     @Test(arguments: ["byteCount", "limit", "order"]) func unsuitableResponse_isReplaced(_ kind: String)
         throws
     {
-        let request = request("a.mp4", .keyFrames(track: 0, limit: 5))
-        let digest = try #require(SourceContents(SourceEnvironment()).digest(of: scratch.file("a.mp4")))
+        let request = request("a.mp4", .scenes(track: 0, difference: 100, limit: 5))
+        let digest = try #require(
+            SourceContents(SourceEnvironment()).digest(of: scratch.file("a.mp4"), in: []))
         let key = try #require(CacheKey(request, content: digest))
         let cache = try ContentCache(path: scratch.file("cache"), mode: .readWrite, limit: 1 << 30)
         let seconds = { (value: Int64) in MediaTime(value: value, timescale: 1) }
@@ -105,8 +113,8 @@ import Testing
             default: .keyFrames([seconds(2), seconds(1)])
             }
         cache.store(key, response)
-        #expect(times(try prober().respond(to: request))?.count == 5 && base.count == 1)
-        #expect(times(try prober().respond(to: request))?.count == 5 && base.count == 1)
+        #expect(times(try prober().respond(to: request))?.count == 3 && base.count == 1)
+        #expect(times(try prober().respond(to: request))?.count == 3 && base.count == 1)
     }
 
     /// An entry that is an output isn't the result of a probe, and the reverse.

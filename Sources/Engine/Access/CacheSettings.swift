@@ -15,8 +15,15 @@ package struct CacheSettings: Sendable {
     package init(folder: String) { self.folder = folder }
 
     /// Opens the cache.
-    /// - Throws: An environment error if the folder can't be created or opened.
-    package func open() throws(EngineError) -> ContentCache {
+    /// - Throws: An environment error if the folder can't be created or opened, and a usage error if untrusted authors may have
+    ///   written it.
+    package func open(_ access: SourceAccess) throws(EngineError) -> ContentCache {
+        if access.isUntrusted, access.root.contains(RealPath.of(folder) ?? RealPath.absolute(folder)) {
+            throw EngineError(
+                .usage,
+                "--untrusted requires a cache outside of the root, because the files there are untrusted: \(folder)"
+            )
+        }
         do throws(SystemError) {
             return try ContentCache(path: folder, mode: mode, limit: limit)
         } catch {
@@ -29,11 +36,11 @@ package struct CacheSettings: Sendable {
         var messages: [String] = []
         if tally.refused > 0 {
             messages.append(
-                "warning: \(tally.refused == 1 ? "1 entry" : "\(tally.refused) entries") of the cache \(folder) couldn't be used: damaged, or not the output that the plan describes"
+                "warning: \(tally.refused == 1 ? "1 entry" : "\(tally.refused) entries") of the cache \(folder) couldn't be used: damaged, or not what the plan describes"
             )
         }
         if let problem = tally.problem {
-            messages.append("warning: the cache \(folder) can't be written: \(problem)")
+            messages.append("warning: the cache \(folder) couldn't be used for all outputs: \(problem)")
         }
         return messages
     }

@@ -105,10 +105,6 @@ struct RunExecution {
         messages += state.end(records, status: report.status).map {
             "warning: \($0); the next run may repeat finished jobs"
         }
-        if let cache, let settings = options.cache {
-            cache.reduce()
-            messages += settings.messages(cache.tally)
-        }
         var problems = options.destinations.write(report, previews: previews)
         if let problem = events?.end(records, status: report.status) {
             problems.append("error: the events can't be written: \(problem)")
@@ -119,6 +115,10 @@ struct RunExecution {
             } catch {
                 problems.append("error: \(error)")
             }
+        }
+        if let cache, let settings = options.cache {
+            cache.reduce()
+            messages += settings.messages(cache.tally)
         }
         if !problems.isEmpty { status = .first(of: [status, .environment]) ?? status }
         return Result(

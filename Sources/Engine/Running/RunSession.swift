@@ -69,7 +69,7 @@ package struct RunSession: Sendable {
         let isShard = saved?.folder != nil
         let locks = isShard ? [] : try options.state.lock(set, waits: options.waits)
         defer { withExtendedLifetime(locks) {} }
-        let cache = try options.cache?.open()
+        let cache = try options.cache?.open(set.access)
         let pool = try options.workers.pool(in: locks.first?.folder, set.access)
         defer { pool?.close() }
         // With few jobs, the first worker starts while the state is read, which saves much of the run's time. With many

@@ -19,7 +19,7 @@ struct CacheEntry<Content: Codable & Sendable>: Codable, Sendable {
     /// Findings on the output without preview, or the result.
     var content: Content
 
-    /// Returns the first line and the header in JSON. Throws for numbers that JSON can't represent.
+    /// Returns the first line and the header in JSON, whose length doesn't depend on the digest. Throws for numbers that JSON can't represent.
     func header() throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]
@@ -70,5 +70,5 @@ private enum CacheFormat {
     /// First words of the first line, with the version of the format.
     static let magic = "tandem-cache 1"
     /// Maximum length of the first line and of the header in bytes.
-    static let (maxLine, maxHeader) = (256, 64 << 20)
+    static let (maxLine, maxHeader) = (256, 8 << 20)
 }

@@ -5,6 +5,7 @@ internal import LibAV
 internal import Media
 internal import PlanWork
 internal import Publishing
+internal import Streaming
 
 /// The name of an output or a probe in a cache: a digest of everything that determines it. It contains no path, so that it is
 /// the same on all machines.
@@ -18,6 +19,10 @@ package struct CacheKey: Hashable, Sendable {
         // An output that was created with damaged data skipped isn't the output of a job that fails for damage.
         hasher.update(
             "output\n\(digest.value.recipe)\n\(task.input.damagePolicy == .skip ? "skip" : "fail")\n")
+        // The index of a sheet contains the name of the sheet's file.
+        if task.output.images?.sheet?.index != nil {
+            hasher.update("\(task.output.destination?.pathParts.last ?? "")\n")
+        }
         text = hasher.finish()
     }
 
@@ -51,21 +56,47 @@ package struct CacheKey: Hashable, Sendable {
 }
 
 extension OutputTask {
-    /// Whether the output is kept in a cache. A copy of packets isn't: it is created as fast as it is read from a cache. Nor
-    /// is an output with text, which the machine's fonts determine.
+    /// Whether the output is kept in a cache. Copies of packets and smart cuts aren't: creating them is as fast as reading them
+    /// from a cache, and the edges of a smart cut are verified while it is created. Nor are outputs with text, which the
+    /// machine's fonts determine.
     var isCacheable: Bool {
         if case .composition(let composition, _) = input.source, composition.drawsText { return false }
         guard output.isPublished, output.package == nil else { return false }
         guard output.isMedia else { return output.expectations.isEmpty }
-        return output.tracks.contains { $0.encoding != nil }
+        return output.tracks.contains { $0.encoding != nil } && output.tracks.allSatisfy { $0.cut == nil }
     }
 
-    /// Returns whether findings on an output of `size` bytes have the images, files and segments that the plan requires.
+    /// Returns whether findings on an output of `size` bytes have the images, files, segments and size that the plan requires.
     func accepts(_ findings: OutputFindings, size: Int64) -> Bool {
         let files = output.files.count
         return findings.imageTimes.count == output.kind.plan.stills.count
             && (files == 1 || findings.parts.count == files)
             && findings.parts.allSatisfy { $0.offset <= size && $0.length <= size - $0.offset }
             && (findings.rendition != nil) == (output.media?.segmentation != nil)
+            && findings.rendition?.consists(of: findings.parts, size: size) != false
+            && (findings.stop == nil || output.media?.sizeLimit != nil)
+            && output.targetSize.map { $0.size.bytes >= size && findings.sizeAttempts.last?.size == size }
+                ?? true
+    }
+}
+
+extension StreamingRendition {
+    /// Returns whether the segments are the parts of a file of `size` bytes, without gaps.
+    func consists(of parts: [TemporaryFile.Part], size: Int64) -> Bool {
+        let lengths = (initializationSize > 0 ? [initializationSize] : []) + segments.map(\.size)
+        guard lengths == parts.map(\.length) else { return false }
+        var end: Int64 = 0
+        for part in parts {
+            guard part.offset == end else { return false }
+            end += part.length
+        }
+        return end == size
+            && zip(segments, segments.dropFirst()).allSatisfy { $0.start < $1.start }
+            && segments.allSatisfy { segment in
+                segment.keyframe.map {
+                    (0...segment.size).contains($0.offset)
+                        && (0...segment.size - $0.offset).contains($0.length)
+                } ?? true
+            }
     }
 }

@@ -41,11 +41,8 @@ package struct CachingPerformer: WorkPerformer {
         if !state.isForced {
             let fetched = await Self.queue.result { self.fetch(keys, into: order, isCancelled: isCancelled) }
             if isCancelled() { return .cancelled }
-            switch await verified(fetched, keys, of: order) {
-            case .cancelled: return .cancelled
-            case .failed(let failure): return .failed(failure)
-            case .finished(let outputs): found = outputs
-            }
+            guard let verified = await verified(fetched, keys, of: order) else { return .cancelled }
+            found = verified
             cache.used(found.count)
         }
         let missing = order.plan.outputs.indices.filter { found[$0] == nil }
@@ -59,12 +56,17 @@ package struct CachingPerformer: WorkPerformer {
                 for (index, output) in zip(missing, findings.outputs) { found[index] = output }
             }
             let created = found
+            // The job's timeout doesn't include the storing.
+            order.onChecked(findings(found, of: order))
             await Self.queue.result {
                 self.store(missing, keys, created, of: order, isCancelled: isCancelled)
             }
-            if isCancelled() { return .cancelled }
         }
-        return .finished(WorkFindings(outputs: order.plan.outputs.indices.compactMap { found[$0] }))
+        return .finished(findings(found, of: order))
+    }
+
+    private func findings(_ found: [Int: OutputFindings], of order: WorkOrder) -> WorkFindings {
+        WorkFindings(outputs: order.plan.outputs.indices.compactMap { found[$0] })
     }
 
     /// The queue on which files are read and written.
@@ -104,16 +106,11 @@ package struct CachingPerformer: WorkPerformer {
         return found
     }
 
-    private enum Verified {
-        case finished([Int: OutputFindings])
-        case failed(JobFailure)
-        case cancelled
-    }
-
-    /// Verifies outputs from the cache. Those that fail are emptied, so that they are created.
+    /// Verifies outputs from the cache. Those that fail are emptied, so that they are created. Returns the others; nil if the work
+    /// is cancelled.
     private nonisolated(nonsending) func verified(
         _ fetched: [Int: OutputFindings], _ keys: [Int: CacheKey], of order: WorkOrder
-    ) async -> Verified {
+    ) async -> [Int: OutputFindings]? {
         var verified: [Int: OutputFindings] = [:]
         for (index, findings) in fetched.sorted(by: { $0.key < $1.key }) {
             guard order.plan.outputs[index].isMedia else {
@@ -123,19 +120,19 @@ package struct CachingPerformer: WorkPerformer {
             var check = order.only([index])
             check.scratch = nil
             check.task = .verify(WorkFindings(outputs: [findings]))
-            if fetched.count < order.outputs.count { check.onChecked = { @Sendable _ in } }
+            check.onChecked = { @Sendable _ in }
             switch await base.perform(check) {
-            case .cancelled: return .cancelled
-            // A worker that died says nothing about the entry.
-            case .failed(let failure) where failure.isTransient: return .failed(failure)
-            case .finished(let checked) where checked.isAsExpected && checked.outputs.count == 1:
+            case .cancelled: return nil
+            // If its expectations aren't met, those of a new output aren't either.
+            case .finished(let checked) where checked.outputs.count == 1:
                 verified[index] = checked.outputs[0]
+            // An output that ends a worker would end one in each run.
             case .failed, .finished:
                 if let key = keys[index] { drop(index, key, of: order) }
             }
         }
         for index in verified.keys { verified[index]?.isFromCache = true }
-        return .finished(verified)
+        return verified
     }
 
     private func drop(_ index: Int, _ key: CacheKey, of order: WorkOrder) {

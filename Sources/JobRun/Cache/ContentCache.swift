@@ -12,8 +12,8 @@ package import Publishing
 /// time.
 ///
 /// The folder is outside input: each entry is complete, of the right key and undamaged, or it isn't used. Entries have no
-/// dependencies on each other, so that any of them may be removed at any time. They are not synced to disk; an entry that
-/// a crash has truncated isn't used.
+/// dependencies on each other, so that any of them may be removed at any time. Their bytes are not
+/// synced to disk; an entry that a crash has truncated isn't used.
 package final class ContentCache: Sendable {
     /// The access to the folder.
     package enum Mode: String, Sendable, CaseIterable {
@@ -31,14 +31,17 @@ package final class ContentCache: Sendable {
         package var stored = 0
         /// Entries that were damaged, or whose output failed its verification.
         package var refused = 0
-        /// Reason why an entry couldn't be written; nil if all were.
+        /// Reason why an entry couldn't be opened or written; nil if all could.
         package var problem: String?
     }
 
     private struct State: Sendable {
         var tally = Tally()
-        /// Whether an entry couldn't be written, so that nothing more is stored.
+        /// Whether the disk is full or can't be written, so that nothing more is stored.
         var hasFailed = false
+        /// Bytes that were stored since the cache was last reduced to its limit.
+        var unreducedBytes: Int64 = 0
+        var isReducing = false
     }
 
     private let path: String
@@ -117,13 +120,23 @@ package final class ContentCache: Sendable {
         _ key: CacheKey, as type: Content.Type
     ) -> (entry: CacheEntry<Content>, descriptor: Int32, offset: Int64)? {
         let descriptor = Glibc.open(location(of: key), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard descriptor >= 0 else { return nil }
+        guard descriptor >= 0 else {
+            if ![ENOENT, ELOOP, ENXIO].contains(errno) {
+                note(SystemError("opening an entry", errno: errno))
+            }
+            return nil
+        }
         guard let (entry, offset) = CacheEntry<Content>.read(from: descriptor, as: key) else {
             close(descriptor)
             refuse(key)
             return nil
         }
         return (entry, descriptor, offset)
+    }
+
+    /// Keeps the first problem, which the run reports.
+    private func note(_ error: any Error) {
+        state.withLock { $0.tally.problem = $0.tally.problem ?? "\(error)" }
     }
 
     /// Sets the time of an entry's last use, which decides which entries are removed first.
@@ -165,10 +178,10 @@ package final class ContentCache: Sendable {
         } catch is CancellationError {
             return
         } catch {
-            state.withLock { state in
-                state.hasFailed = true
-                state.tally.problem = state.tally.problem ?? "\(error)"
+            if let code = (error as? SystemError)?.errnoValue, [ENOSPC, EDQUOT, EROFS].contains(code) {
+                state.withLock { $0.hasFailed = true }
             }
+            note(error)
         }
     }
 
@@ -178,41 +191,53 @@ package final class ContentCache: Sendable {
     ) throws {
         let location = location(of: key)
         try Self.createFolder(subfolder(of: key))
+        // The header precedes the bytes and contains their digest. Its length is that with any digest.
         var entry = CacheEntry(
-            key: key.text, size: file?.size ?? 0, digest: "", program: "tandem \(ProgramVersion.current)",
-            content: content)
-        let source = file?.descriptor ?? -1
-        // The header precedes the bytes and contains their digest, so they are read twice.
-        entry.digest = try Self.copy(
-            from: source, at: 0, count: entry.size, to: nil, at: 0, isCancelled: isCancelled)
-        let header = try entry.header()
+            key: key.text, size: file?.size ?? 0, digest: key.text,
+            program: "tandem \(ProgramVersion.current)", content: content)
+        let length = try entry.header().count
         let stored = try TemporaryFile(destination: location, in: .anywhere)
         defer { stored.discard() }
-        try header.withUnsafeBytes { try TemporaryFile.write($0, to: stored.descriptor, at: 0) }
-        let digest = try Self.copy(
-            from: source, at: 0, count: entry.size, to: stored.descriptor, at: Int64(header.count),
+        entry.digest = try Self.copy(
+            from: file?.descriptor ?? -1, at: 0, count: entry.size, to: stored.descriptor, at: Int64(length),
             isCancelled: isCancelled)
-        guard digest == entry.digest else {
-            throw SystemError("reading the output again", errno: EIO)
-        }
+        let header = try entry.header()
+        guard header.count == length else { throw SystemError("writing an entry", errno: EINVAL) }
+        try header.withUnsafeBytes { try TemporaryFile.write($0, to: stored.descriptor, at: 0) }
         try stored.publish(replacing: true)
+        let isMuch = state.withLock { state in
+            state.unreducedBytes += entry.size + Int64(length)
+            return state.unreducedBytes > limit / 10
+        }
+        if isMuch { reduce() }
     }
 
     // MARK: Size
 
     /// Removes the entries that were unused for the longest time if the entries are larger than the limit in total, until
-    /// they take at most nine tenths of it. Called at the end of a run.
+    /// they take at most nine tenths of it.
     package func reduce() {
-        guard mode == .readWrite, tally.stored > 0 else { return }
+        guard mode == .readWrite else { return }
+        let isFirst = state.withLock { state in
+            defer { (state.isReducing, state.unreducedBytes) = (true, 0) }
+            return !state.isReducing
+        }
+        guard isFirst else { return }
+        defer { state.withLock { $0.isReducing = false } }
         var entries: [(path: String, size: Int64, time: Int64)] = []
         for name in Self.names(in: folder) where name.utf8.count == 2 {
-            for entry in Self.names(in: "\(folder)/\(name)") {
+            for entry in Self.names(in: "\(folder)/\(name)") where CacheKey(entry) != nil {
                 let path = "\(folder)/\(name)/\(entry)"
-                guard let status = FileStatus(path: path, followingLinks: false) else { continue }
-                entries.append((path, status.identity.size, status.identity.modified))
+                guard let status = FileStatus(path: path, followingLinks: false), !status.isLink,
+                    !status.identity.isDirectory
+                else { continue }
+                entries.append((path, max(0, status.identity.size), status.identity.modified))
             }
         }
-        var total = entries.reduce(0) { $0 + $1.size }
+        var total = entries.reduce(Int64(0)) { sum, entry in
+            let (next, isOver) = sum.addingReportingOverflow(entry.size)
+            return isOver ? .max : next
+        }
         guard total > limit else { return }
         entries.sort { $0.time < $1.time }
         for entry in entries where total > limit / 10 * 9 {
@@ -242,10 +267,10 @@ package final class ContentCache: Sendable {
         }
     }
 
-    /// Copies bytes from a file to another one, or only reads them, and returns their SHA-256.
+    /// Copies bytes from a file to another one, and returns their SHA-256.
     /// - Throws: `SystemError` if a file can't be read or written; `CancellationError`.
     private static func copy(
-        from source: Int32, at start: Int64, count: Int64, to target: Int32?, at offset: Int64,
+        from source: Int32, at start: Int64, count: Int64, to target: Int32, at offset: Int64,
         isCancelled: () -> Bool
     ) throws -> String {
         var hasher = SHA256Hasher()
@@ -260,7 +285,7 @@ package final class ContentCache: Sendable {
             guard got > 0 else { throw SystemError("reading the file", errno: got == 0 ? EIO : errno) }
             let piece = UnsafeRawBufferPointer(rebasing: buffer[..<got])
             hasher.update(piece)
-            if let target { try TemporaryFile.write(piece, to: target, at: offset + done) }
+            try TemporaryFile.write(piece, to: target, at: offset + done)
             done += Int64(got)
         }
         return hasher.finish()

@@ -93,6 +93,9 @@ package final class RunState: PlanMemory, OutputRecords, Sendable {
             of: task)
     }
 
+    /// Returns the digest of a source's bytes; nil if it can't be read, or is a URL.
+    func contentDigest(ofSource path: String) -> String? { contents.digest(of: path, in: records.all) }
+
     /// Returns the digest of an output's plan and how the existing files relate to it.
     package func relation(of task: OutputTask) -> (digest: PlanDigest?, relation: PlanDigest.Relation) {
         comparison.relation(of: task)

@@ -91,15 +91,7 @@ struct TaskDigests: Sendable {
     }
 
     private func content(_ path: String, _ identity: FileIdentity, file: String) -> String? {
-        let store = records.store(of: file)
-        var unstored: String?
-        let digest = contents.digest(of: path) { token in
-            let known = try? store?.content(path: path, identity: token)
-            if known == nil { unstored = token }
-            return known
-        }
-        guard let digest, FileIdentity(path: path) == identity else { return nil }
-        if let unstored { store?.record(content: digest, path: path, identity: unstored) }
-        return digest
+        let digest = contents.digest(of: path, in: [records.store(of: file)].compactMap(\.self))
+        return FileIdentity(path: path) == identity ? digest : nil
     }
 }

@@ -111,6 +111,13 @@ enum ReplyValidator {
             }
     }
 
+    private static func isValid(_ loudness: OutputResult.Normalization, tracks: Int) -> Bool {
+        (0..<tracks).contains(loudness.track)
+            && [loudness.before, loudness.after].allSatisfy { value in
+                [value.integrated, value.truePeak].allSatisfy { !$0.isNaN && abs($0) < 1000 || $0.isInfinite }
+            }
+    }
+
     private static func isValid(_ findings: OutputFindings, tracks: Int) -> Bool {
         guard findings.tracks.count == tracks else { return false }
         for report in findings.tracks {
@@ -118,10 +125,17 @@ enum ReplyValidator {
                 report.appendedSamples, report.filledSamples, report.writtenPackets, report.droppedSamples,
                 report.damage.skipped, report.damage.leading, report.hiddenSamples, report.droppedCaptions,
             ]
-            guard numbers.allSatisfy(counts.contains) else { return false }
+            guard numbers.allSatisfy(counts.contains),
+                [report.end, report.formatChange, report.interlacedFrom].allSatisfy({ time in
+                    time.map { (minTime...maxTime).contains($0) } ?? true
+                })
+            else { return false }
         }
         guard findings.sizeAttempts.count <= SizeFit.maximumAttempts,
-            findings.sizeAttempts.allSatisfy({ $0.bitRate > 0 && (0...1 << 50).contains($0.size) })
+            findings.sizeAttempts.allSatisfy({
+                (1...1 << 40).contains($0.bitRate) && (0...1 << 50).contains($0.size)
+            }), findings.loudness.count <= tracks,
+            findings.loudness.allSatisfy({ isValid($0, tracks: tracks) })
         else { return false }
         guard findings.quality?.isValid != false else { return false }
         guard findings.imageTimes.allSatisfy({ (minTime...maxTime).contains($0) }),

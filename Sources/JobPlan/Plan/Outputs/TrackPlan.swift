@@ -164,7 +164,8 @@ extension TrackPlan {
     /// Type and index of the source track, for messages.
     package var label: String { source.label }
 
-    var cut: SmartCut? { if case .smartCut(let cut) = action { cut } else { nil } }
+    /// Smart cut of the track; nil if it is copied as a whole or encoded.
+    package var cut: SmartCut? { if case .smartCut(let cut) = action { cut } else { nil } }
 
     /// Returns whether the track reads a source track, by its index, alone or in a mix.
     package func takes(_ index: Int) -> Bool {
