@@ -1,9 +1,11 @@
 import Diagnostics
+import FileSystem
 import Foundation
 import JobPlan
 import LibAV
 import Locking
 import Media
+import Publishing
 import TestSupport
 import Testing
 
@@ -223,6 +225,37 @@ import Testing
         }
         #expect(ended.failure?.rule == .sourceUnreadable && ended.tally == ContentCache.Tally())
         #expect(entries.isEmpty)
+    }
+
+    /// `onChecked` ends the job's timeout: before the output is stored, and not after a copy that isn't used.
+    @Test func timeout_endsOnceTheOutputIsCreated() async throws {
+        let scratch = try Scratch()
+        let (file, _) = decode("version: 1\njobs:\n  j: { \(audio) }\n", directory: scratch.path)
+        let jobs = BatchPlanner.plan([try #require(file)]).plan.jobs
+        let plan = try #require(jobs.first)
+        let state = RunState(isForced: false, environment: SourceEnvironment())
+        let cache = try ContentCache(path: cacheFolder.path, mode: .readWrite, limit: 1 << 30)
+        let recorder = Recorder { order in
+            guard case .verify = order.task else { return nil }
+            order.onChecked(WorkFindings(outputs: []))
+            return .failed(JobFailure("other", at: order.plan.location))
+        }
+        for expected in [0, 1] {
+            let output = try TemporaryFile(destination: scratch.file("out.mka"), in: .anywhere)
+            var order = WorkOrder(plan: plan, outputs: [output], scratch: nil)
+            let seen = Guarded<[Int]>([])
+            order.onChecked = { findings in
+                #expect(findings.outputs.count == 1)
+                seen.withLock { $0.append(cache.tally.stored) }
+            }
+            let outcome = await CachingPerformer(recorder, cache: cache, state: state).perform(order)
+            guard case .finished = outcome else {
+                Issue.record("\(outcome)")
+                return
+            }
+            #expect(seen.withLock { $0 } == [expected] && cache.tally.stored == expected + 1)
+        }
+        #expect(recorder.recorded == ["create out", "verify out", "create out"])
     }
 
     @Test func cancelled_storesNothing() async throws {
