@@ -169,6 +169,20 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: scratch.file("other")))
     }
 
+    /// The parts use the cache of the submission, whose path is relative to its folder.
+    @Test func partsUseTheCache() throws {
+        let (scratch, other) = (try batch(), try batch())
+        _ = try tandem(["run", "jobs.yaml", "--cache", "cache"], in: scratch)
+        let stored = scratch.contents.filter { $0.hasPrefix("cache/v1/") }
+        try FileManager.default.copyItem(atPath: scratch.file("cache"), toPath: other.file("cache"))
+        let result = try tandem(
+            ["submit", "jobs.yaml", "--cache", "cache", "--engine", "local", "--out", "batch"], in: other)
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(!stored.isEmpty && other.contents.filter { $0.hasPrefix("cache/v1/") } == stored)
+        let report = try String(contentsOfFile: other.file("batch/report.json"), encoding: .utf8)
+        #expect(report.contains("\"cached\" : true"))
+    }
+
     /// A batch of untrusted job files runs beneath the root that was in effect when it was planned.
     @Test func partsOfUntrustedFilesHaveARoot() throws {
         let scratch = try batch()

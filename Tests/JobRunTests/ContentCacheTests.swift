@@ -267,9 +267,12 @@ import Testing
         #expect((1...3).contains(entries.count), "\(entries)")
     }
 
-    @Test func outputLargerThanTheLimit_isNotStored() throws {
-        let cache = try cache(limit: 1000)
-        try store(cache)
-        #expect(cache.tally == ContentCache.Tally())
+    @Test func outputLargerThanTheLimit_isNeitherStoredNorTaken() throws {
+        let small = try cache(limit: 1000)
+        try store(small)
+        #expect(small.tally == ContentCache.Tally())
+        try store(try cache())
+        #expect(try fetched(small) == nil && small.tally.refused == 0)
+        #expect(try fetched(try cache()) != nil)
     }
 }

@@ -2,7 +2,7 @@ internal import FileSystem
 package import JobRun
 
 /// Settings of a cache of outputs.
-package struct CacheSettings: Sendable {
+package struct CacheSettings: Codable, Hashable, Sendable {
     /// Path of the folder.
     package var folder: String
     package var mode = ContentCache.Mode.readWrite
@@ -13,6 +13,21 @@ package struct CacheSettings: Sendable {
     package static let defaultLimit: Int64 = 10_000_000_000
 
     package init(folder: String) { self.folder = folder }
+
+    /// The settings with an absolute path, for other processes.
+    package var absolute: CacheSettings {
+        var settings = self
+        settings.folder = RealPath.absolute(folder)
+        return settings
+    }
+
+    /// Whether the path is absolute and the limit in range. Settings also come from the shared folder of a batch.
+    var isValid: Bool { folder.hasPrefix("/") && (1...1 << 60).contains(limit) }
+
+    /// The settings as arguments of `tandem run`.
+    var arguments: [String] {
+        ["--cache", folder, "--cache-mode", mode.rawValue, "--cache-limit", "\(max(1, limit >> 10))KiB"]
+    }
 
     /// Opens the cache.
     /// - Throws: An environment error if the folder can't be created or opened, and a usage error if untrusted authors may have

@@ -12,6 +12,9 @@ package struct PartCommand: Codable, Hashable, Sendable {
     /// Memory limit of a worker in bytes; nil for the default.
     package var workerMemory: Int64?
 
+    /// Cache of outputs, with an absolute path; nil for none.
+    package var cache: CacheSettings?
+
     /// Creates the command of a program with the given access and workers. `program`: its absolute path; nil for this
     /// program.
     /// - Throws: An environment error if the path of this program isn't known.
@@ -31,7 +34,7 @@ package struct PartCommand: Codable, Hashable, Sendable {
     /// Whether the paths are absolute and the numbers in range. Commands also come from the shared folder.
     package var isValid: Bool {
         program.hasPrefix("/") && root?.hasPrefix("/") != false
-            && workerMemory.map { (16 << 20...1 << 50).contains($0) } ?? true
+            && workerMemory.map { (16 << 20...1 << 50).contains($0) } ?? true && cache?.isValid != false
     }
 
     /// Returns the words of `tandem run` for a part of the plan in a folder, without `--shard`.
@@ -44,6 +47,7 @@ package struct PartCommand: Codable, Hashable, Sendable {
         if !isSandboxed { words.append("--no-sandbox") }
         if requiresSandbox { words.append("--require-sandbox") }
         if let workerMemory { words += ["--worker-memory", "\(workerMemory >> 10)KiB"] }
+        if let cache { words += cache.arguments }
         return words
     }
 

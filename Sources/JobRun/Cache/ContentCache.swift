@@ -8,15 +8,15 @@ internal import JobPlan
 package import PlanWork
 package import Publishing
 
-/// A folder with outputs and probes of earlier runs, by keys that contain no path. Runs on several machines may share it, at the same
-/// time.
+/// A folder with outputs and probes of earlier runs, by keys that contain no path. Runs on several machines may share it, at
+/// the same time.
 ///
 /// The folder is outside input: each entry is complete, of the right key and undamaged, or it isn't used. Entries have no
-/// dependencies on each other, so that any of them may be removed at any time. Their bytes are not
-/// synced to disk; an entry that a crash has truncated isn't used.
+/// dependencies on each other, so that any of them may be removed at any time. Their bytes are not synced to disk; an entry
+/// that a crash has truncated isn't used.
 package final class ContentCache: Sendable {
     /// The access to the folder.
-    package enum Mode: String, Sendable, CaseIterable {
+    package enum Mode: String, Codable, Sendable, CaseIterable {
         /// Entries are used. Nothing is written.
         case read
         /// Entries are used, stored, replaced and removed.
@@ -47,7 +47,7 @@ package final class ContentCache: Sendable {
     private let path: String
     private let folder: String
     private let mode: Mode
-    /// Maximum size of all entries in bytes, to which the cache is reduced after a run.
+    /// Maximum size of all entries in bytes. A larger output is neither stored nor taken.
     private let limit: Int64
     private let state = Guarded(State())
 
@@ -90,6 +90,7 @@ package final class ContentCache: Sendable {
             refuse(key)
             return nil
         }
+        guard entry.size <= limit else { return nil }
         let digest = try? Self.copy(
             from: descriptor, at: offset, count: entry.size, to: file.descriptor, at: 0,
             isCancelled: isCancelled)

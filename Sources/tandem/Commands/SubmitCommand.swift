@@ -18,6 +18,7 @@ struct SubmitCommand: AsyncParsableCommand {
     @OptionGroup var access: AccessArguments
     @OptionGroup var reporting: ReportArguments
     @OptionGroup var state: StateArguments
+    @OptionGroup var cache: CacheArguments
     @OptionGroup var workers: WorkerArguments
 
     @Option(
@@ -91,9 +92,10 @@ struct SubmitCommand: AsyncParsableCommand {
         _ = try SavedPlan.write(
             result.planned, of: set, variables: try variables.values(), to: batch.path, shards: count,
             by: result.forecast.work(of:))
-        let command = try PartCommand(
+        var command = try PartCommand(
             program: program ?? engine.program, root: set.access.rootFolder,
             isUntrusted: access.untrusted, allowsNetwork: access.allowNetwork, workers: workers.settings)
+        command.cache = try cache.settings(isUntrusted: access.untrusted)?.absolute
         let submitted = try await batch.submitNew(to: engine, requested.resources, command)
         Terminal.reportLine(submitted.text)
         if detach || !submitted.isStarted {
