@@ -61,6 +61,20 @@ package actor BatchRunner {
     private var withoutOutput: Set<JobKey> = []
     /// Jobs that have an instance, by the ids in the job files.
     let jobsWithInstances: Set<JobKey>
+    /// The reason why no further jobs start.
+    private enum StopReason {
+        case interruption
+        /// A job failed, and the run fails fast.
+        case failure
+
+        var text: String {
+            switch self {
+            case .interruption: "the run was interrupted"
+            case .failure: "a job failed, and `--fail-fast` is set"
+            }
+        }
+    }
+
     /// A job from its start to its end.
     struct Running {
         /// Plan of the job; the predicted one until it is replanned.
@@ -94,7 +108,7 @@ package actor BatchRunner {
     private var startedCount = 0
     private var previewCount = 0
     /// Reason why no further jobs start; nil while jobs are still admitted.
-    private var stopReason: String?
+    private var stopReason: StopReason?
     private var isCancelled = false
     private let begun = DispatchTime.now()
     /// Folders already searched for temporary files of killed runs.
@@ -176,7 +190,7 @@ package actor BatchRunner {
     /// Stops admitting jobs. Running jobs continue to their end.
     package nonisolated func stopAdmitting() {
         enqueue { runner in
-            runner.stopReason = runner.stopReason ?? "the run was interrupted"
+            runner.stopReason = runner.stopReason ?? .interruption
             runner.admit()
         }
     }
@@ -185,7 +199,7 @@ package actor BatchRunner {
     package nonisolated func cancel() { enqueue { $0.cancelAll() } }
 
     private func cancelAll() {
-        stopReason = stopReason ?? "the run was interrupted"
+        stopReason = stopReason ?? .interruption
         isCancelled = true
         for job in running.values {
             job.task.cancel()
@@ -252,7 +266,7 @@ package actor BatchRunner {
         case .failed(let failure):
             state?.ended(
                 record.file, record.id, outcome: .failed, message: failure.message, seconds: record.seconds)
-            if policy.failsFast { stopReason = stopReason ?? "a job failed, and `--fail-fast` is set" }
+            if policy.failsFast { stopReason = stopReason ?? .failure }
         case .cancelled:
             state?.ended(record.file, record.id, outcome: .cancelled, message: "", seconds: record.seconds)
         case .notRun(let why):
@@ -292,7 +306,7 @@ package actor BatchRunner {
             finish(job.plan, isCancelled ? .cancelled : outcome)
         }
         for index in queue.removeAll() {
-            finish(plan.jobs[index], isCancelled ? .cancelled : .notRun(stopReason))
+            finish(plan.jobs[index], isCancelled ? .cancelled : .notRun(stopReason.text))
         }
     }
 

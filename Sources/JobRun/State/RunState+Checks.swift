@@ -14,7 +14,8 @@ extension RunState {
         storeRecord(task, nil, shortcut: nil, seconds: 0)
     }
 
-    private func storeRecord(_ task: OutputTask, _ digest: PlanDigest?, shortcut: String?, seconds: Double) {
+    private func storeRecord(_ task: OutputTask, _ digest: PlanDigest?, shortcut: Shortcut?, seconds: Double)
+    {
         guard let store = records.store(of: task.file), let job = records.jobName(task.file, task.name) else {
             return
         }

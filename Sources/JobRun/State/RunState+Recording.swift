@@ -48,7 +48,7 @@ extension RunState {
         store.record(
             name, files: count,
             shortcut: task.output.hasSeveralFiles
-                ? shortcut.map { ShortcutCheck.shortcut($0, ofFiles: count) } : nil)
+                ? shortcut.map { $0.with(files: count) } : nil)
     }
 
     /// Records that a job ended without success.

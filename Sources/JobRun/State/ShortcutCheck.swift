@@ -15,7 +15,7 @@ final class ShortcutCheck: Sendable {
     /// Digests of everything from which each file's jobs were decoded. Files without one have no shortcuts.
     private let specs: [ExactString: String]
     private let isForced: Bool
-    private let byOutput = Guarded<[JobKey: String]>([:])
+    private let byOutput = Guarded<[JobKey: Shortcut]>([:])
 
     init(_ records: StateRecords, mode: FingerprintMode, specs: [ExactString: String], isForced: Bool) {
         (self.records, self.mode, self.specs, self.isForced) = (records, mode, specs, isForced)
@@ -25,7 +25,7 @@ final class ShortcutCheck: Sendable {
     func spec(of file: String) -> String { specs[file.exact] ?? "" }
 
     /// Returns the shortcut of an output; nil if the job file or the source has no digest.
-    func shortcut(of task: OutputTask) -> String? {
+    func shortcut(of task: OutputTask) -> Shortcut? {
         byOutput.withLock { $0[JobKey(file: task.file, id: task.name)] }
     }
 
@@ -53,7 +53,7 @@ final class ShortcutCheck: Sendable {
             let name = OutputName(job: query.job.id.value, output: output.id).description
             var hasher = SHA256Hasher()
             hasher.update("\(text)\(name)\n\(output.destination ?? "")\n")
-            let shortcut = hasher.finish()
+            let shortcut = Shortcut(digest: hasher.finish())
             byOutput.withLock { $0[JobKey(file: file, id: name)] = shortcut }
             guard upToDate != nil else { continue }
             guard let destination = output.destination else {
@@ -85,13 +85,15 @@ final class ShortcutCheck: Sendable {
     /// Returns the files of an output with their statuses; nil unless all of them are unchanged since they were
     /// published.
     private func files(
-        of query: UpToDateQuery.Output, at destination: String, _ name: String, _ shortcut: String,
+        of query: UpToDateQuery.Output, at destination: String, _ name: String, _ shortcut: Shortcut,
         in file: String
     ) -> [(path: String, status: FileStatus)]? {
         guard let first = records.record(file, name) else { return nil }
         var count = 1
         if query.hasSeveralFiles {
-            guard let known = Self.count(in: first.shortcut, after: shortcut) else { return nil }
+            guard let known = first.shortcut?.fileCount, first.shortcut == shortcut.with(files: known) else {
+                return nil
+            }
             count = known
         } else if first.shortcut != shortcut || first.destination?.exact != destination.exact {
             return nil
@@ -109,13 +111,5 @@ final class ShortcutCheck: Sendable {
             files.append((path, status))
         }
         return files
-    }
-
-    /// Returns the shortcut of a complete output, with the number of its files appended.
-    static func shortcut(_ shortcut: String, ofFiles count: Int) -> String { "\(shortcut) \(count)" }
-
-    private static func count(in kept: String?, after shortcut: String) -> Int? {
-        guard let kept, kept.hasPrefix(shortcut + " ") else { return nil }
-        return Int(kept.dropFirst(shortcut.count + 1)).flatMap { (1...10_000).contains($0) ? $0 : nil }
     }
 }

@@ -20,7 +20,8 @@ extension StateStore {
         while let row = try rows.next() {
             let name = JobName(file: row.text(0), id: row.text(1))
             records[name] = Record(
-                job: name, shortcut: row.filledText(2), digest: row.filledText(3).map { DigestValue($0) },
+                job: name, shortcut: row.filledText(2).map { Shortcut(text: $0) },
+                digest: row.filledText(3).map { DigestValue($0) },
                 destination: row.optionalText(4),
                 output: row.text(5), seconds: min(max(0, row.number(6) ?? 0), 1e9))
         }

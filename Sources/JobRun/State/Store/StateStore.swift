@@ -22,7 +22,7 @@ final class StateStore: @unchecked Sendable {
     struct Record: Sendable {
         var job: JobName
         /// Digest of the values that show the output to be up to date without planning; nil if the job must be planned.
-        var shortcut: String?
+        var shortcut: Shortcut?
         /// Digest of the plan; nil for a check whose source failed after it had passed.
         var digest: DigestValue?
         /// Absolute path of the output; nil for a passed check.
@@ -64,7 +64,7 @@ final class StateStore: @unchecked Sendable {
 
     private struct Pending: Sendable {
         var records: [(record: Record, parts: String)] = []
-        var fileCounts: [(name: JobName, files: Int, shortcut: String?)] = []
+        var fileCounts: [(name: JobName, files: Int, shortcut: Shortcut?)] = []
         var attempts: [(name: JobName, outcome: PastRun.Attempt.Outcome, message: String, seconds: Double)] =
             []
         var warnings: [(name: JobName, warnings: OutputWarnings)] = []
@@ -184,7 +184,7 @@ final class StateStore: @unchecked Sendable {
     }
 
     /// Records the number of an output's files. Records of further files are obsolete.
-    func record(_ name: JobName, files: Int, shortcut: String?) {
+    func record(_ name: JobName, files: Int, shortcut: Shortcut?) {
         enqueue { $0.fileCounts.append((name, files, shortcut)) }
     }
 
@@ -326,7 +326,8 @@ final class StateStore: @unchecked Sendable {
                         try deleteOthers.execute(arguments: [destination, record.job.file, record.job.id])
                     }
                     try insert.execute(arguments: [
-                        record.job.file, record.job.id, record.shortcut ?? "", record.digest?.text ?? "",
+                        record.job.file, record.job.id, record.shortcut?.text ?? "",
+                        record.digest?.text ?? "",
                         parts, record.destination, record.output, record.seconds,
                     ])
                 }
@@ -334,7 +335,9 @@ final class StateStore: @unchecked Sendable {
                     sql: "UPDATE jobs SET shortcut = ? WHERE file = ? AND id = ?")
                 for (name, files, shortcut) in fileCounts {
                     try Self.retire(filesOf: name, beyond: files, db)
-                    if let shortcut { try updateShortcut.execute(arguments: [shortcut, name.file, name.id]) }
+                    if let shortcut {
+                        try updateShortcut.execute(arguments: [shortcut.text, name.file, name.id])
+                    }
                 }
                 let insertAttempt = try db.cachedStatement(
                     sql: "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?)")
