@@ -3,6 +3,7 @@
 import os, shutil, sys
 
 from batches import batches
+from caches import caches
 from compositions import compositions
 from cuts import cuts
 from encodes import chunks, dense, encodes, ladder, memory, remux
@@ -24,7 +25,7 @@ print("source:", "real footage" if os.path.exists(real) else "generated")
 
 parts = {"encodes": encodes, "dense": dense, "chunks": chunks, "remux": remux, "ladder": ladder, "stills": stills, "posters": posters,
          "compositions": compositions, "cuts": lambda: cuts(media), "batches": batches, "memory": memory, "language": language,
-         "packages": packages}
+         "packages": packages, "caches": caches}
 try:
     for name in sys.argv[3:] or parts:
         parts[name]()

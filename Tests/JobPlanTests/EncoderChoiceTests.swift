@@ -65,6 +65,16 @@ private struct ProberWithoutDevices: SourceProber {
         #expect(lossless.optionsText == "aom-params=lossless=1")
     }
 
+    /// The value that determines the bit rate or `crf` is a setting, whose parts aren't listed in addition.
+    @Test func changedTarget_isOneChange() throws {
+        let (_, before) = try encoding("codec: h264, quality: { ssim: 0.97 }")
+        let (_, after) = try encoding("codec: h264, quality: { ssim: 0.98 }")
+        #expect(
+            after.changes(since: before) == [
+                "track 0 quality: ssim 0.97 (mean, within 0.002) → ssim 0.98 (mean, within 0.002)"
+            ])
+    }
+
     /// The plan contains an encoder that isn't the default, with its origin, and the digest depends on it.
     @Test func planAndDigest_containTheEncoder() throws {
         let (plain, digest) = try encoding("codec: av1, crf: 40")

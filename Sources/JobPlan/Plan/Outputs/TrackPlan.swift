@@ -145,7 +145,7 @@ extension TrackPlan.Action {
 extension TrackPlan.Encoding {
     fileprivate static func part(of path: ArraySlice<String>) -> RecipeName.TrackPart {
         switch path.first.flatMap(CodingKeys.init(stringValue:)) {
-        case .encoder, .video, .audio: .setting
+        case .encoder, .video, .audio, .targetSize, .targetQuality: .setting
         default: .other
         }
     }
