@@ -126,6 +126,8 @@ import Testing
         }
         #expect(try accept(scratch, "web").text == "web: not accepted: it doesn't exist: \(path)\n")
         for (arguments, reason) in [
+            (["-c:v", "libx264", "-an", "-f", "matroska"], "its container is mkv instead of mp4"),
+            (["-c:v", "libx264", "-an", "-vf", "tpad=stop=100"], "it lasts 0:05 instead of 0:01"),
             (["-c:v", "mpeg4", "-an"], "its track 0 is mpeg4 instead of h264"),
             (["-c", "copy"], "it has 2 tracks instead of 1"),
             (["-vn", "-c:a", "copy"], "its track 0 is audio instead of video"),
@@ -167,5 +169,87 @@ import Testing
             try accept(scratch, "web", "--all").errors.contains("--all can't be combined with jobs"))
         let unknown = try accept(scratch, "wev")
         #expect(unknown.status == 3 && unknown.errors.contains("unknown job `wev`"), "\(unknown)")
+        // With a format for programs, standard output has one document.
+        let json = try accept(scratch, "web", "--format", "json")
+        #expect(json.status == 1 && json.errors.contains("web: not accepted: it doesn't exist"), "\(json)")
+        #expect(try JSONSerialization.jsonObject(with: Data(json.text.utf8)) is [String: Any])
+    }
+
+    /// Destinations that are sources or collide: nothing is marked, so that `clean` removes nothing.
+    @Test func conflicts_acceptNothing() throws {
+        let scratch = try folderWithSource()
+        for jobs in [
+            job("v", asset: "./a.mp4", to: "a.mp4"),
+            job("v", asset: "./a.mp4", to: "b.mp4") + job("w", asset: "./a.mp4", to: "b.mp4"),
+            job("v", asset: "./a.mp4", to: "b.mp4") + job("w", asset: "./b.mp4", to: "c.mp4"),
+        ] {
+            try FileManager.default.copyItem(atPath: scratch.file("a.mp4"), toPath: scratch.file("b.mp4"))
+            try write(jobs, in: scratch)
+            let result = try accept(scratch, "--all")
+            #expect(result.status == 3 && result.text.isEmpty, "\(result)")
+            try write(web, in: scratch)
+            let clean = try tandem("clean", "jobs.yaml", "--yes", in: scratch)
+            #expect(clean.errors == "no outputs to remove\n", "\(clean)")
+            unlink(scratch.file("b.mp4"))
+        }
+    }
+
+    /// A folder, an image or a waveform that Tandem didn't publish isn't read, and isn't accepted.
+    @Test func otherKindsOfForeignFiles_areNotAccepted() throws {
+        let scratch = try folderWithSource()
+        try scratch.write("keep me", to: "out/p/letter.txt")
+        try scratch.write("junk", to: "out/s.png")
+        try scratch.write("{}", to: "out/w.json")
+        let jobs = """
+              p:
+                asset: ./a.mp4
+                outputs:
+                  v: { tracks: [ { video: first, encode: { codec: h264, preset: ultrafast } } ] }
+                package: { formats: [hls], segment: 1s, destination: out/p/ }
+              s: { asset: ./a.mp4, images: { at: [0s] }, destination: out/s.png }
+              w: { asset: ./a.mp4, waveform: {}, destination: out/w.json }
+
+            """
+        try write(jobs, in: scratch)
+        let result = try accept(scratch, "--all")
+        #expect(result.status == 1, "\(result)")
+        #expect(
+            result.text.components(separatedBy: "it isn't unchanged since Tandem published it").count == 4,
+            "\(result)")
+        #expect(scratch.contents.contains("out/p/letter.txt"))
+    }
+
+    /// Jobs without output are no failure of `--all`.
+    @Test func jobsWithoutOutput_areReported() throws {
+        let scratch = try folderWithSource()
+        let jobs =
+            web
+            + job(
+                "tall", asset: "./a.mp4", more: "when: { video: { height: { min: 5000 } } }",
+                to: "out/tall.mp4")
+            + "  c: { asset: ./a.mp4, check: true }\n"
+        try write(jobs, in: scratch)
+        try tandem("run", "jobs.yaml", in: scratch)
+        let result = try accept(scratch, "--all")
+        #expect(result.status == 0 && result.text.contains("web: up to date\ntall: skipped: "), "\(result)")
+        try write("  c: { asset: ./a.mp4, check: true }\n", in: scratch)
+        #expect(try accept(scratch, "--all").errors == "no outputs to accept\n")
+        #expect(try accept(scratch, "c").text == "c: not accepted: a check has no output\n")
+    }
+
+    /// The output of another job file changes its owner only if its job is named.
+    @Test func outputOfAnotherJobFile_mustBeNamed() throws {
+        let scratch = try folderWithSource()
+        try scratch.write("version: 1\njobs:\n" + web, to: "other.yaml")
+        try tandem("run", "other.yaml", in: scratch)
+        try write(web.replacing("crf: 30", with: "crf: 20"), in: scratch)
+        let all = try accept(scratch, "--all")
+        #expect(
+            all.status == 1 && all.text.contains("it was published for another job file; name the job"),
+            "\(all)")
+        let named = try accept(scratch, "web")
+        #expect(
+            named.status == 0 && named.text.contains("  it was published for another job file\n"), "\(named)")
+        try expectUpToDate(scratch)
     }
 }

@@ -12,8 +12,9 @@ internal import Publishing
 
 /// The acceptance of existing outputs as up to date: they are recorded with the current plan instead of being created again.
 ///
-/// An output is accepted if it exists as a whole, has the tracks that the plan describes, and meets its expectations. Settings
-/// of encoders aren't compared: the user decides that they make no difference.
+/// An output is accepted if it exists as a whole, has the container, tracks and length that the plan describes, and meets its
+/// expectations. Settings of encoders aren't compared: the user decides that they make no difference. Images, waveforms and
+/// packages, which aren't read, must be unchanged since they were published.
 package struct Acceptance: Sendable {
     private let set: JobFileSet
     private let strictness: Pipeline.Strictness
@@ -32,6 +33,8 @@ package struct Acceptance: Sendable {
         case accepted(reasons: [String])
         /// The output was up to date already.
         case current
+        /// The job has no output, and is no failure: a condition doesn't hold; the value is the reason.
+        case omitted(String)
         /// The output isn't accepted; the value is the reason.
         case refused(String)
     }
@@ -42,14 +45,14 @@ package struct Acceptance: Sendable {
         (self.set, self.strictness, self.state, self.workers) = (set, strictness, state, workers)
     }
 
-    /// Plans the jobs with the given names, all jobs if there are none, and accepts their outputs. Returns the verdicts in the
-    /// order of the plan, and the diagnostics of jobs that can't be planned. `waits`: whether to wait for a run that uses the
-    /// same state folder.
-    /// - Throws: `Pipeline.Rejection` if the job files have errors, and `EngineError` for a state that is in use or can't be
-    ///   written, or workers that can't be started.
+    /// Plans the jobs with the given names, all jobs if there are none, and accepts their outputs. Returns the diagnostics of jobs
+    /// that can't be planned. `waits`: whether to wait for a run that uses the same state folder. `report` receives each verdict
+    /// as soon as it is final.
+    /// - Throws: `Pipeline.Rejection` if the job files have errors or outputs collide, and `EngineError` for a state that is in
+    ///   use or can't be written, or workers that can't be started.
     package func run(
-        only names: [String], from argument: String, waits: Bool
-    ) async throws -> (verdicts: [Verdict], diagnostics: DiagnosticSink) {
+        only names: [String], from argument: String, waits: Bool, _ report: @escaping (Verdict) -> Void
+    ) async throws -> DiagnosticSink {
         let checked = try set.loaded.checked(strictness)
         let locks = try state.lock(set, waits: waits)
         defer { withExtendedLifetime(locks) {} }
@@ -62,18 +65,23 @@ package struct Acceptance: Sendable {
         let prober: any SourceProber = pool ?? set.access.prober
         let performer: any WorkPerformer =
             pool ?? LocalPerformer(MediaEnvironment(sources: set.access.sources))
+        // Nothing is accepted if outputs collide or are sources.
         let planned = try checked.opened(by: prober).planned(
-            only: names, from: argument, memory: AcceptingMemory(state))
+            only: names, from: argument, memory: AcceptingMemory(state)
+        ).runnable().planned
         let session = Session(
             files: planned.files, names: Set(names.map(\.exact)), state: state, prober: prober,
-            performer: performer,
-            root: set.access.root)
-        var verdicts = try await session.verdicts(planned.plan.jobs)
+            performer: performer, root: set.access.root)
+        try await session.accept(planned.plan.jobs, report)
         for skip in planned.plan.skips where session.isNamed(skip.id, skip.base) {
-            verdicts.append(Verdict(name: skip.id, outcome: .refused("the job is skipped: \(skip.reason)")))
+            report(Verdict(name: skip.id, outcome: .omitted("skipped: \(skip.reason)")))
+        }
+        for refusal in planned.plan.refusals where session.isNamed(refusal.id, refusal.base) {
+            let error = refusal.diagnostics.first { $0.severity == .error }
+            report(Verdict(name: refusal.id, outcome: .refused(error?.message ?? "the job can't be planned")))
         }
         try StateLocation.convertingErrors { () throws(StateError) in try state.save() }
-        return (verdicts, planned.diagnostics)
+        return planned.diagnostics
     }
 }
 
@@ -91,9 +99,8 @@ private struct Session {
         names.isEmpty || names.contains(id.exact) || names.contains(base.exact)
     }
 
-    /// Returns the verdicts on the outputs of the named jobs. Other jobs are those that they require.
-    func verdicts(_ jobs: [JobPlan]) async throws -> [Acceptance.Verdict] {
-        var verdicts: [Acceptance.Verdict] = []
+    /// Accepts the outputs of the named jobs, and reports the verdicts. Other jobs are those that they require.
+    func accept(_ jobs: [JobPlan], _ report: (Acceptance.Verdict) -> Void) async throws {
         // Destinations of outputs that a run would create.
         var outdated: Set<ExactString> = []
         for job in jobs {
@@ -106,16 +113,15 @@ private struct Session {
                 } else if isNamed(job.id, job.base) {
                     outcome = try await accept(task, of: job)
                 } else {
-                    outcome = try reasons(for: task, of: job).isEmpty ? .current : .refused("")
+                    outcome = try reasons(for: task, of: job).lines.isEmpty ? .current : .refused("")
                 }
                 if case .refused = outcome, let path = task.output.destination { outdated.insert(path.exact) }
                 // A check has no output that could be accepted.
                 if isNamed(job.id, job.base), task.output.isPublished || !names.isEmpty {
-                    verdicts.append(Acceptance.Verdict(name: task.name, outcome: outcome))
+                    report(Acceptance.Verdict(name: task.name, outcome: outcome))
                 }
             }
         }
-        return verdicts
     }
 
     /// Returns the plan of a job with the existing outputs of other jobs that it reads.
@@ -124,17 +130,17 @@ private struct Session {
         return (try? BatchPlanner.replan(job, in: files, prober: prober))?.plan ?? job
     }
 
-    private func reasons(for task: OutputTask, of job: JobPlan) throws(EngineError) -> [String] {
-        let reasons = try StateLocation.convertingErrors { () throws(StateError) in
-            try state.reasons(for: task, of: job)
-        }
-        return reasons.lines + [reasons.omission?.reason].compactMap(\.self)
+    private func reasons(for task: OutputTask, of job: JobPlan) throws(EngineError) -> RunReasons {
+        try StateLocation.convertingErrors { () throws(StateError) in try state.reasons(for: task, of: job) }
     }
 
     private func accept(_ task: OutputTask, of job: JobPlan) async throws -> Acceptance.Outcome {
-        guard task.output.isPublished else { return .refused("a check has no output") }
+        guard task.output.isPublished, let destination = task.output.destination else {
+            return .refused("a check has no output")
+        }
         let reasons = try reasons(for: task, of: job)
-        if reasons.isEmpty { return .current }
+        if let omission = reasons.omission { return .omitted(omission.reason) }
+        if reasons.lines.isEmpty { return .current }
         guard let digest = state.relation(of: task).digest else {
             return .refused("the source can't be read")
         }
@@ -144,14 +150,30 @@ private struct Session {
             }
             if status.isLink { return .refused("it is a link: \(path)") }
         }
+        var notes: [String] = []
+        if let owner = state.owner(ofFile: task.file, at: destination),
+            let mark = DestinationPath.mark(at: destination), mark.owner != owner
+        {
+            // Both job files would take it from each other, without anyone having decided it.
+            if names.isEmpty {
+                return .refused(
+                    "it was published for another job file; name the job to accept it nevertheless")
+            }
+            notes = ["it was published for another job file"]
+        }
         if let problem = try await problem(of: task, in: job) { return .refused(problem) }
         if let path = state.accept(task, digest) { return .refused("it can't be marked: \(path)") }
-        return .accepted(reasons: reasons)
+        return .accepted(reasons: notes + reasons.lines)
     }
 
     /// Returns the reason why an existing output isn't one that the plan describes; nil if it is.
     private func problem(of task: OutputTask, in job: JobPlan) async throws -> String? {
-        guard task.output.isMedia, let destination = task.output.destination else { return nil }
+        guard task.output.isMedia, let destination = task.output.destination else {
+            let isPublished = task.files.allSatisfy { state.isPublished($0) }
+            return isPublished
+                ? nil
+                : "it isn't unchanged since Tandem published it, which only tracks in a container may be"
+        }
         do throws(SourceProblem) {
             let file = try prober.description(of: destination)
             if let difference = file.difference(from: task.output) { return difference }
@@ -175,6 +197,11 @@ private struct Session {
 extension SourceDescription {
     /// Returns the first difference between a file's tracks and those of an output; nil if there is none.
     func difference(from output: OutputPlan) -> String? {
+        let planned = ContainerType.named(output.container)?.model.demuxer ?? .named(output.container)
+        guard demuxer.name == planned.name else {
+            let found = ContainerType.all.first { $0.model.demuxer.name == demuxer.name }?.name ?? container
+            return "its container is \(found) instead of \(output.container)"
+        }
         let types: [MediaType] = [.video, .audio, .subtitle]
         let found = tracks.filter { types.contains($0.mediaType) && !$0.isAttachedPicture }
         guard found.count == output.tracks.count else {
@@ -185,16 +212,33 @@ extension SourceDescription {
                 return
                     "its track \(index) is \(track.mediaType.rawValue) instead of \(planned.source.mediaType.rawValue)"
             }
-            guard let encoding = planned.encoding else { continue }
-            let codec = EncoderInfo(named: encoding.encoder.encoder)?.codecName ?? encoding.codec
-            guard track.codec == codec else {
+            let codec: String? =
+                switch planned.action {
+                case .copy, .smartCut: planned.source.codec
+                case .encode(let encoding):
+                    EncoderInfo(named: encoding.encoder.encoder)?.codecName ?? encoding.codec
+                case .subtitle, .read: nil
+                }
+            if let codec, track.codec != codec {
                 return "its track \(index) is \(track.codec) instead of \(codec)"
             }
-            let (width, height) = (encoding.encoder.width, encoding.encoder.height)
-            if track.mediaType == .video, (track.width, track.height) != (width, height) {
+            guard let encoder = planned.encoding?.encoder else { continue }
+            let size = (encoder.width, encoder.height)
+            if track.mediaType == .video, (track.width, track.height) != size {
                 return
-                    "its track \(index) has \(track.width)x\(track.height) instead of \(width)x\(height) pixels"
+                    "its track \(index) has \(track.width)x\(track.height) instead of \(size.0)x\(size.1) pixels"
             }
+            if let channels = encoder.channelLayout?.channels, let found = track.channelLayout?.channels,
+                track.mediaType == .audio, found != channels
+            {
+                return "its track \(index) has \(counted(found, "channel")) instead of \(channels)"
+            }
+        }
+        let isText = output.tracks.allSatisfy { $0.source.mediaType == .subtitle }
+        guard output.media?.sizeLimit == nil, !isText else { return nil }
+        let (length, expected) = (duration.seconds, output.expectedDuration.seconds)
+        guard abs(length - expected) <= max(1, expected / 50) else {
+            return "it lasts \(PlanText.time(duration)) instead of \(PlanText.time(output.expectedDuration))"
         }
         return nil
     }
@@ -209,6 +253,7 @@ extension Acceptance.Verdict {
             switch outcome {
             case .accepted(let reasons): ["\(name): accepted"] + reasons.map { "  \($0)" }
             case .current: ["\(name): up to date"]
+            case .omitted(let why): ["\(name): \(why)"]
             case .refused(let why): ["\(name): not accepted: \(why)"]
             }
         return lines.map { SafeText.line($0) + "\n" }.joined()

@@ -43,7 +43,7 @@ package struct SourceDescription: Codable, Hashable, Sendable {
     var isDurationGuessed: Bool { !isDurationExact && demuxer.estimatesDurations }
 
     /// Properties of the container when it is read.
-    var demuxer: DemuxerModel { ContainerType.named(container)?.model.demuxer ?? .named(container) }
+    package var demuxer: DemuxerModel { ContainerType.named(container)?.model.demuxer ?? .named(container) }
 
     /// Returns whether a copy of a track's audio starts and ends with a range, exact to the sample
     /// (`AssetTrack.isCutAtSamples`).

@@ -123,7 +123,7 @@ package final class ContentCache: Sendable {
         let descriptor = Glibc.open(location(of: key), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
         guard descriptor >= 0 else {
             if ![ENOENT, ELOOP, ENXIO].contains(errno) {
-                note(SystemError("opening an entry", errno: errno))
+                note(SystemError("opening \(location(of: key))", errno: errno))
             }
             return nil
         }
@@ -151,7 +151,9 @@ package final class ContentCache: Sendable {
     /// Counts an entry that can't be used, and removes it.
     package func refuse(_ key: CacheKey) {
         state.withLock { $0.tally.refused += 1 }
-        if mode == .readWrite { unlink(location(of: key)) }
+        guard mode == .readWrite else { return }
+        let path = location(of: key)
+        if unlink(path) != 0, errno == EISDIR { rmdir(path) }
     }
 
     // MARK: Storing

@@ -114,6 +114,15 @@ extension RunState {
         return nil
     }
 
+    /// Returns whether a file is unchanged since it was published, for any job.
+    package func isPublished(_ task: OutputTask) -> Bool {
+        guard let destination = task.output.destination else { return false }
+        if DestinationPath.mark(at: destination) != nil { return true }
+        let record = records.record(task.file, task.name)
+        return record?.destination?.exact == destination.exact && record?.output != nil
+            && record?.output == TemporaryFile.fingerprint(path: destination)
+    }
+
     /// Writes the records to the stores, without the end of a run.
     package func save() throws(StateError) {
         for store in records.all { try store.save() }

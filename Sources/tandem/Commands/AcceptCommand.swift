@@ -9,8 +9,9 @@ struct AcceptCommand: AsyncParsableCommand {
         abstract: "Accept existing outputs as up to date, instead of creating them again.",
         discussion: """
             For outputs that a change of settings, of the program or of an encoder would create again (`tandem explain`), and \
-            for those that another tool created. An output must exist, have the planned tracks, and meet its expectations; \
-            other settings aren't compared. Later runs replace an accepted output if its job changes.
+            for those that another tool created. An output must exist, have the planned container, tracks and length, \
+            and meet its expectations; settings of encoders aren't compared. Images, waveforms and packages must be unchanged \
+            since Tandem published them. Later runs replace an accepted output if its job changes.
             """)
 
     @Argument(help: "Job file.", completion: .file(extensions: ["yaml", "yml"]))
@@ -38,16 +39,25 @@ struct AcceptCommand: AsyncParsableCommand {
 
     func run() async throws {
         let set = try variables.load([file], access.granted(for: [file]))
-        try reporting.require(set.diagnostics, of: set)
         let acceptance = Acceptance(
             of: set, reporting.strictness, state: state.location, workers: workers.settings)
+        var (count, refused) = (0, 0)
         do {
-            let (verdicts, diagnostics) = try await acceptance.run(only: jobs, from: file, waits: wait)
-            Terminal.print(verdicts.map(\.text).joined())
-            try reporting.require(diagnostics, of: set)
-            if verdicts.contains(where: \.isRefused) { throw ExitCode(RunStatus.jobFailed) }
+            var found = set.diagnostics
+            found.add(
+                try await acceptance.run(only: jobs, from: file, waits: wait) { verdict in
+                    count += 1
+                    if verdict.isRefused { refused += 1 }
+                    reporting.printResult(verdict.text)
+                })
+            try reporting.report(found, of: set)
+            if count == 0 { Terminal.report("no outputs to accept\n") }
+            if refused > 0 { throw ExitCode(RunStatus.jobFailed) }
+            if let status = reporting.strictness.status(of: found) { throw ExitCode(status) }
         } catch let error as Pipeline.Rejection {
-            try reporting.report(error.diagnostics, of: set)
+            var found = set.diagnostics
+            found.add(error.diagnostics)
+            try reporting.report(found, of: set)
             throw ExitCode(error.status)
         }
     }

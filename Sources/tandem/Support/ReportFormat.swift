@@ -43,6 +43,11 @@ struct ReportArguments: ParsableArguments {
         }
     }
 
+    /// Prints a result for people: to standard output, unless that has diagnostics for programs.
+    func printResult(_ text: String) {
+        if isForPrograms { Terminal.report(text) } else { Terminal.print(text) }
+    }
+
     /// Prints diagnostics, and exits if they are errors.
     func require(_ sink: DiagnosticSink, of set: JobFileSet) throws {
         try report(sink, of: set)

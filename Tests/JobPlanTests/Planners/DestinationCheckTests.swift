@@ -93,7 +93,7 @@ import Testing
         #expect(found.errors == [message] && found.owner == [])
         #expect(
             found.helps == [
-                "`destination: { path: …, if_exists: replace }` replaces it, `skip` keeps it"
+                "`destination: { path: …, if_exists: replace }` replaces it, `skip` keeps it; `tandem accept` makes it the job's output"
             ])
         for ifExists in ["replace", "skip"] {
             #expect(try check("{ path: o.mp4, if_exists: \(ifExists) }", on: disk).errors == [])

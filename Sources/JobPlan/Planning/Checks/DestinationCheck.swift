@@ -92,6 +92,8 @@ struct DestinationCheck {
             .destinationExists,
             "\(DestinationPath.foreign(at: destination.path, on: disk)): \(destination.path)",
             at: written.path.range,
-            help: "`destination: { path: …, if_exists: replace }` replaces it, `skip` keeps it")
+            help:
+                "`destination: { path: …, if_exists: replace }` replaces it, `skip` keeps it; `tandem accept` makes it the job's output"
+        )
     }
 }
