@@ -75,6 +75,23 @@ import Testing
         }
     }
 
+    /// With a format for programs, standard output has one document, also with diagnostics of several stages.
+    @Test(arguments: [
+        ["validate", "jobs.yaml"], ["explain", "jobs.yaml", "one"], ["clean", "jobs.yaml"],
+        ["accept", "jobs.yaml", "one"], ["run", "jobs.yaml"],
+    ])
+    func programsGetOneDocument(_ words: [String]) throws {
+        let scratch = try folderWithSource()
+        // A key of a matrix that isn't used is a warning.
+        try scratch.write(jobFile(more: "    matrix: { unused: [1] }"), to: "jobs.yaml")
+        for format in ["json", "sarif"] {
+            let result = try program(
+                TestPaths.tandem, words + ["--format", format], directory: scratch.path)
+            let document = try? JSONSerialization.jsonObject(with: Data(result.text.utf8)) as? [String: Any]
+            #expect(document != nil && result.text.contains("unused"), "\(format): \(result.text)")
+        }
+    }
+
     /// libavfilter is loaded only if needed, because loading it and its dependencies takes a third of the startup time.
     @Test func libavfilterIsLoadedOnlyForFilters() throws {
         let scratch = try folderWithSource()

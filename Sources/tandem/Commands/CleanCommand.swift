@@ -29,20 +29,24 @@ struct CleanCommand: ParsableCommand {
 
     func run() throws {
         let set = try variables.load(spec.files, access.granted(for: spec.files))
-        try reporting.require(set.diagnostics, of: set)
+        if reporting.strictness.status(of: set.diagnostics) != nil {
+            try reporting.require(set.diagnostics, of: set)
+        }
         let locks = try state.location.lock(set, waits: wait)
         let strays = StrayOutputs(set, state: try state.location.open(set))
-        try reporting.report(strays.problems, of: set)
+        var found = set.diagnostics
+        found.add(strays.problems)
+        try reporting.report(found, of: set)
         if strays.problems.hasErrors { throw ExitCode(RunStatus.invalidSpec) }
         var failed = false
         for stray in strays.all {
             guard yes else {
-                Terminal.print(SafeText.line("\(stray.path)  (\(stray.job) of \(stray.file))") + "\n")
+                reporting.printResult(SafeText.line("\(stray.path)  (\(stray.job) of \(stray.file))") + "\n")
                 continue
             }
             do throws(EngineError) {
                 let isRemoved = try strays.remove(stray)
-                Terminal.print(
+                reporting.printResult(
                     SafeText.line(
                         isRemoved ? "removed \(stray.path)" : "kept \(stray.path), which was changed")
                         + "\n")

@@ -22,13 +22,14 @@ struct ExplainCommand: ParsableCommand {
 
     func run() throws {
         let set = try variables.load([file], access.granted(for: [file]))
-        try reporting.require(set.diagnostics, of: set)
         let result = try reporting.passing(set) {
             try DryRun(of: set, reporting.strictness, state: state.location, workers: workers.settings)
                 .plan(only: [job], from: file)
         }
-        Terminal.print(ExplainReport(job, result.planned, result.forecast).text)
+        reporting.printResult(ExplainReport(job, result.planned, result.forecast).text)
         // Errors of jobs that can't be planned are reported last, so that the results of others are printed first.
-        try reporting.require(result.planned.diagnostics, of: set)
+        var found = set.diagnostics
+        found.add(result.planned.diagnostics)
+        try reporting.require(found, of: set)
     }
 }
