@@ -172,7 +172,7 @@ private struct Session {
             let isPublished = task.files.allSatisfy { state.isPublished($0) }
             return isPublished
                 ? nil
-                : "it isn't unchanged since Tandem published it, which only tracks in a container may be"
+                : "Tandem didn't publish it, or it was changed since; only outputs with tracks may come from another tool"
         }
         do throws(SourceProblem) {
             let file = try prober.description(of: destination)
