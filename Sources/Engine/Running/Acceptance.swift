@@ -51,7 +51,7 @@ package struct Acceptance: Sendable {
     /// - Throws: `Pipeline.Rejection` if the job files have errors or outputs collide, and `EngineError` for a state that is in
     ///   use or can't be written, or workers that can't be started.
     package func run(
-        only names: [String], from argument: String, waits: Bool, _ report: @escaping (Verdict) -> Void
+        only names: [String], from argument: String, waits: Bool, _ report: (Verdict) -> Void
     ) async throws -> DiagnosticSink {
         let checked = try set.loaded.checked(strictness)
         let locks = try state.lock(set, waits: waits)
@@ -67,7 +67,7 @@ package struct Acceptance: Sendable {
             pool ?? LocalPerformer(MediaEnvironment(sources: set.access.sources))
         // Nothing is accepted if outputs collide or are sources.
         let planned = try checked.opened(by: prober).planned(
-            only: names, from: argument, memory: AcceptingMemory(state)
+            only: names, from: argument, memory: FullPlanMemory(state, ownsAnyFile: true)
         ).runnable().planned
         let session = Session(
             files: planned.files, names: Set(names.map(\.exact)), state: state, prober: prober,
@@ -197,8 +197,7 @@ private struct Session {
 extension SourceDescription {
     /// Returns the first difference between a file's tracks and those of an output; nil if there is none.
     func difference(from output: OutputPlan) -> String? {
-        let planned = ContainerType.named(output.container)?.model.demuxer ?? .named(output.container)
-        guard demuxer.name == planned.name else {
+        guard demuxer.name == DemuxerModel.reading(output.container).name else {
             let found = ContainerType.all.first { $0.model.demuxer.name == demuxer.name }?.name ?? container
             return "its container is \(found) instead of \(output.container)"
         }
@@ -215,8 +214,7 @@ extension SourceDescription {
             let codec: String? =
                 switch planned.action {
                 case .copy, .smartCut: planned.source.codec
-                case .encode(let encoding):
-                    EncoderInfo(named: encoding.encoder.encoder)?.codecName ?? encoding.codec
+                case .encode(let encoding): encoding.writtenCodec
                 case .subtitle, .read: nil
                 }
             if let codec, track.codec != codec {

@@ -117,7 +117,8 @@ struct RunExecution {
             }
         }
         if let cache, let settings = options.cache {
-            cache.reduce()
+            // A run that used nothing leaves the cache as it was, and doesn't list it.
+            if cache.tally.used + cache.tally.stored > 0 { cache.reduce() }
             messages += settings.messages(cache.tally)
         }
         if !problems.isEmpty { status = .first(of: [status, .environment]) ?? status }

@@ -66,31 +66,24 @@ package struct NoMemory: PlanMemory {
     package func owns(_ path: String, for file: String) -> Bool { false }
 }
 
-/// The memory of a command that accepts existing outputs: every job is planned, and any file at a destination may be its
-/// output, whoever created it.
-package struct AcceptingMemory: PlanMemory {
-    private let base: any PlanMemory
-
-    package init(_ base: any PlanMemory) { self.base = base }
-
-    package func upToDateOutputs(of query: UpToDateQuery) -> UpToDateOutputs? { nil }
-    package func owns(_ path: String, for file: String) -> Bool { true }
-    package func wasCreated(by task: OutputTask) -> Bool { base.wasCreated(by: task) }
-    package func owner(ofFile path: String, at destination: String) -> String? { nil }
-}
-
 /// The memory of a dry run, which plans every job, including those that are up to date. All other queries are
 /// forwarded.
 package struct FullPlanMemory: PlanMemory {
     private let base: any PlanMemory
+    /// Whether any file at a destination may be its output, whoever created it.
+    private let ownsAnyFile: Bool
 
-    package init(_ base: any PlanMemory) { self.base = base }
+    package init(_ base: any PlanMemory, ownsAnyFile: Bool = false) {
+        (self.base, self.ownsAnyFile) = (base, ownsAnyFile)
+    }
 
     /// Returns nil: every job is planned.
     package func upToDateOutputs(of query: UpToDateQuery) -> UpToDateOutputs? { nil }
-    package func owns(_ path: String, for file: String) -> Bool { base.owns(path, for: file) }
+    package func owns(_ path: String, for file: String) -> Bool {
+        ownsAnyFile || base.owns(path, for: file)
+    }
     package func wasCreated(by task: OutputTask) -> Bool { base.wasCreated(by: task) }
     package func owner(ofFile path: String, at destination: String) -> String? {
-        base.owner(ofFile: path, at: destination)
+        ownsAnyFile ? nil : base.owner(ofFile: path, at: destination)
     }
 }

@@ -66,16 +66,15 @@ extension JobPlan {
     }
 
     /// Returns the evaluations of existing outputs.
-    package var evaluationGraph: WorkGraph {
-        var graph = WorkGraph()
-        for index in outputs.indices { _ = graph.add(.evaluate(output: index)) }
-        return graph
-    }
+    package var evaluationGraph: WorkGraph { graph { .evaluate(output: $0) } }
 
     /// Returns the verifications of existing outputs.
-    package var verificationGraph: WorkGraph {
+    package var verificationGraph: WorkGraph { graph { .verify(output: $0) } }
+
+    /// Returns a graph with an independent task for each output.
+    private func graph(_ task: (_ output: Int) -> WorkTask) -> WorkGraph {
         var graph = WorkGraph()
-        for index in outputs.indices { _ = graph.add(.verify(output: index)) }
+        for index in outputs.indices { _ = graph.add(task(index)) }
         return graph
     }
 

@@ -1,6 +1,13 @@
 package import LibAV
 package import Media
 
+extension DemuxerModel {
+    /// Returns the demuxer of a container, by its own or by libavformat's name.
+    package static func reading(_ container: String) -> DemuxerModel {
+        ContainerType.named(container)?.model.demuxer ?? .named(container)
+    }
+}
+
 /// The description of a source that planning uses: probed, or predicted from the plan of the job that creates it.
 ///
 /// Tracks, tags and chapters are annotations, because the source's identity, which a digest includes, determines them.
@@ -43,7 +50,7 @@ package struct SourceDescription: Codable, Hashable, Sendable {
     var isDurationGuessed: Bool { !isDurationExact && demuxer.estimatesDurations }
 
     /// Properties of the container when it is read.
-    package var demuxer: DemuxerModel { ContainerType.named(container)?.model.demuxer ?? .named(container) }
+    package var demuxer: DemuxerModel { .reading(container) }
 
     /// Returns whether a copy of a track's audio starts and ends with a range, exact to the sample
     /// (`AssetTrack.isCutAtSamples`).

@@ -5,8 +5,8 @@ internal import LibAV
 /// The header of an entry in a cache.
 ///
 /// An entry is a file: a line with `tandem-cache 1`, the length of the header in bytes and its SHA-256; the header as JSON;
-/// and the bytes of the output, if it is an output. Everything but the first line is covered by a digest, and the first line by the length of
-/// the file.
+/// and the bytes of the output, if it is an output. Everything but the first line is covered by a digest, and the first line
+/// by the length of the file.
 struct CacheEntry<Content: Codable & Sendable>: Codable, Sendable {
     /// The key under which the entry was stored.
     var key: String
@@ -19,7 +19,8 @@ struct CacheEntry<Content: Codable & Sendable>: Codable, Sendable {
     /// Findings on the output without preview, or the result.
     var content: Content
 
-    /// Returns the first line and the header in JSON, whose length doesn't depend on the digest. Throws for numbers that JSON can't represent.
+    /// Returns the first line and the header in JSON, whose length doesn't depend on the digest. Throws for numbers that JSON
+    /// can't represent.
     func header() throws -> [UInt8] {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys]

@@ -44,7 +44,6 @@ package final class ContentCache: Sendable {
         var isReducing = false
     }
 
-    private let path: String
     private let folder: String
     private let mode: Mode
     /// Maximum size of all entries in bytes. A larger output is neither stored nor taken.
@@ -54,7 +53,6 @@ package final class ContentCache: Sendable {
     /// Opens a cache, and creates its folder if the cache may be written.
     /// - Throws: `SystemError` if the folder can't be created or isn't a folder.
     package init(path: String, mode: Mode, limit: Int64) throws(SystemError) {
-        self.path = path
         folder = RealPath.absolute(path) + "/v1"
         (self.mode, self.limit) = (mode, limit)
         if mode == .readWrite { try Self.createFolder(folder) }

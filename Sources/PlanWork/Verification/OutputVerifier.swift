@@ -230,8 +230,8 @@ struct OutputVerifier {
                 return "\(name) has \(count) frames instead of \(cut.frameCount)"
             }
         case .encode(let encoding):
-            guard track.format.codec == codecName(encoding) else {
-                return "\(name) is \(track.format.codec) instead of \(codecName(encoding))"
+            guard track.format.codec == encoding.writtenCodec else {
+                return "\(name) is \(track.format.codec) instead of \(encoding.writtenCodec)"
             }
             if track.mediaType == .video, let count = track.sampleCount, count != report.appendedSamples {
                 return "\(name) has \(count) frames instead of \(report.appendedSamples)"
@@ -239,10 +239,6 @@ struct OutputVerifier {
             if track.mediaType == .audio { return audioProblem(encoding, track, report, name) }
         }
         return nil
-    }
-
-    private func codecName(_ encoding: TrackPlan.Encoding) -> String {
-        EncoderInfo(named: encoding.encoder.encoder)?.codecName ?? encoding.codec
     }
 
     /// Returns the deviation if the length of audio isn't exact to the sample; nil if it is, or if the container

@@ -190,6 +190,11 @@ extension TrackPlan.Setting.Origin {
     }
 }
 
+extension TrackPlan.Encoding {
+    /// Codec of the encoder's packets by libavcodec's name, which `codec`, the name in the job file, may differ from.
+    package var writtenCodec: String { EncoderInfo(named: encoder.encoder)?.codecName ?? codec }
+}
+
 extension TrackPlan {
     /// Codec of the output's track; nil for subtitles.
     var outputCodec: String? {
