@@ -31,6 +31,8 @@ private struct SignalProber: SourceProber {
         case .byteCount: return .byteCount(1 << 20)
         case .activeArea: return .activeArea(PixelRectangle(x: 0, y: 2, width: 16, height: 8))
         case .cover: throw SourceProblem("no image")
+        case .fileContents:
+            return .fileContents(FileContents(size: 100, digest: String(repeating: "0", count: 64)))
         case .frames(_, let ranges, let numbers):
             return .frames(
                 FramePositions(of: numbers, in: ranges, count: 250, every: Rational(1, 25)))

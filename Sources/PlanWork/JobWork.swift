@@ -238,6 +238,7 @@ package actor JobWork {
         let (session, recorders) = try builder.build(
             files: order.outputs, loudness: loudness, passes: passes[builder.input]?.tracks ?? [:])
         try await run(session, writing: builder)
+        try builder.checkAddedFiles()
         var (reports, evidence) = (session.reports[...], session.cutEvidence[...])
         for (output, writer) in zip(builder.outputs, session.writers) {
             let count = plan.outputs[output].tracks.count

@@ -1,4 +1,5 @@
 internal import Diagnostics
+internal import ExactStrings
 internal import JobPlan
 internal import JobSpec
 internal import LibAV
@@ -46,18 +47,55 @@ struct SessionBuilder {
         let writers = try outputs.map { try writer(for: plan.outputs[$0], to: files[$0], recorders[$0]) }
         guard let first = writers.first else { throw MediaError.internalError("the input has no output") }
         let session = ReencodeSession(reader: reader, writer: first, others: Array(writers.dropFirst()))
+        var others: [ExactString: (reader: AssetReader, contents: AssetContents)] = [:]
         for (index, writer) in zip(outputs, writers) {
             for (position, track) in plan.outputs[index].tracks.enumerated() {
+                let other = try track.file.map { try others[$0.path.exact] ?? open($0) }
+                if let other, let file = track.file { others[file.path.exact] = other }
+                let contents = other?.contents ?? contents
                 let found = try Self.track(of: track, in: contents)
                 let trackIndex = TrackIndex(output: index, track: position)
                 let track = tagged(track, of: plan.outputs[index], loudness[trackIndex]?.after, in: writer)
                 try add(
                     track, of: found, in: contents, filters: loudness[trackIndex]?.filters,
                     pass: passes[trackIndex], id: plan.trackID(trackIndex),
-                    to: session, writer, isPart: plan.outputs[index].media?.sizeLimit != nil)
+                    to: session, writer, readBy: other?.reader,
+                    isPart: plan.outputs[index].media?.sizeLimit != nil)
             }
         }
         return (session, recorders)
+    }
+
+    /// Opens a subtitle file, of which the ranges of the source are read.
+    private func open(_ file: SubtitleFilePlan) throws -> (reader: AssetReader, contents: AssetContents) {
+        try check(file)
+        let asset = Asset(.file(file.path), timing: .fast, environment: environment)
+        let contents = try asset.loadSynchronously()
+        let reader = try AssetReader(asset: asset)
+        reader.extent = source.extent
+        if let end = file.end {
+            reader.extent.ranges = [TimeRange(start: .zero, end: end)]
+            reader.extent.isOpen = false
+        }
+        return (reader, contents)
+    }
+
+    /// Throws if a subtitle file of the outputs has changed since planning.
+    func checkAddedFiles() throws {
+        var seen: Set<ExactString> = []
+        for file in outputs.flatMap({ plan.outputs[$0].tracks }).compactMap(\.file)
+        where seen.insert(file.path.exact).inserted {
+            try check(file)
+        }
+    }
+
+    private func check(_ file: SubtitleFilePlan) throws {
+        do throws(FileContentsProblem) {
+            try file.contents.check(path: file.path, environment: environment.sources)
+        } catch {
+            throw JobFailure(
+                "the subtitle file \(file.path): \(error)", at: file.location, rule: .sourceUnreadable)
+        }
     }
 
     /// Returns a track with loudness tags. If the container has no track tags, or the track is its only one, they are
@@ -147,12 +185,9 @@ struct SessionBuilder {
     ) throws -> (session: ReencodeSession, tracks: [TrackIndex]) {
         let asset = Asset(source.assetSource, timing: .fast, environment: environment)
         let contents = try asset.loadSynchronously()
-        guard let container = ContainerType.named("mkv") else {
-            throw MediaError.internalError("the container mkv is missing")
-        }
         let reader = try AssetReader(asset: asset)
         reader.extent = source.extent
-        let writer = AssetWriter(output: scratch, container: container)
+        let writer = AssetWriter(output: scratch, container: .matroska)
         let session = ReencodeSession(reader: reader, writer: writer)
         var tracks: [TrackIndex] = []
         for index in outputs {
@@ -167,7 +202,7 @@ struct SessionBuilder {
                 try add(
                     plain, of: found, in: contents, filters: nil,
                     pass: .first(statistics: files.path(of: trackIndex)), id: plan.trackID(trackIndex),
-                    to: session, writer, isPart: false)
+                    to: session, writer, readBy: nil, isPart: false)
             }
         }
         return (session, tracks)
@@ -200,10 +235,11 @@ struct SessionBuilder {
 
     private func add(
         _ track: TrackPlan, of source: AssetTrack, in contents: AssetContents, filters: FilterChain?,
-        pass: EncoderPass?, id: Int, to session: ReencodeSession, _ writer: AssetWriter, isPart: Bool
+        pass: EncoderPass?, id: Int, to session: ReencodeSession, _ writer: AssetWriter,
+        readBy reader: AssetReader?, isPart: Bool
     ) throws {
         // Packets that are copied from a composition have the format of a clip's track.
-        let packets = try clipTrack(of: track) ?? source
+        let packets = try (reader == nil ? clipTrack(of: track) : nil) ?? source
         var settings = try TrackSettings(track, of: packets, from: self.source, in: writer.container)
         if let filters, case .audio(var audio) = settings.reader {
             audio.filters = filters
@@ -229,7 +265,7 @@ struct SessionBuilder {
         let output = try AssetReaderOutput.output(
             of: source, mix: track.mix, composing: track.composing, in: contents, settings: settings.reader)
         output.countsSamples = settings.countsSamples
-        try session.addTrack(output: output, input: input, writer: writer)
+        try session.addTrack(output: output, input: input, writer: writer, readBy: reader)
     }
 
     /// Returns the clip track that determines the output's format if clips of a composition are copied; nil otherwise.

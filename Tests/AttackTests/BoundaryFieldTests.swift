@@ -32,6 +32,8 @@ import Testing
             case .subtitleEvents: return .presence(true)
             case .cadence: return .cadence(nil)
             case .byteCount: return .byteCount(1 << 20)
+            case .fileContents:
+                return .fileContents(FileContents(size: 100, digest: String(repeating: "0", count: 64)))
             case .activeArea: return .activeArea(PixelRectangle(x: 0, y: 2, width: 1 << 20, height: 8))
             case .cover: throw SourceProblem("no image")
             case .cut, .joinedCut, .clipCut: return .cut(nil)

@@ -7,7 +7,8 @@ internal import Publishing
 extension JobPlanner {
     /// Returns the plan of an output with its input; nil if the output has no destination or no container.
     func decide(
-        _ output: OutputSpec, from input: ResolvedInput, at destination: DestinationPath?, cover: CoverPlan?
+        _ output: OutputSpec, from input: ResolvedInput, at destination: DestinationPath?,
+        with files: AddedFiles
     ) -> Decision<(input: InputPlan, output: OutputPlan)>? {
         func planner(_ product: OutputPlanner.Product) -> OutputPlanner? {
             guard let written = output.destination, let destination, let container = output.container else {
@@ -15,7 +16,7 @@ extension JobPlanner {
             }
             return OutputPlanner(
                 job: job, output: output, product: product, container: container, input: input,
-                destination: destination, as: written, prober: catalog.prober, cover: cover)
+                destination: destination, as: written, prober: catalog.prober, files: files)
         }
         switch output.kind {
         case .media: return planner(.media)?.decide()
@@ -28,7 +29,7 @@ extension JobPlanner {
             guard let written = output.destination, let destination else { return nil }
             return PackagePlanner(
                 job: job, output: output, spec: spec, input: input, destination: destination,
-                written: written, prober: catalog.prober
+                written: written, prober: catalog.prober, files: files
             ).decide()
         }
     }
@@ -60,6 +61,14 @@ extension OutputPlanner.Product {
         case .images(let spec): self = .images(spec)
         case .waveform(let spec): self = .waveform(spec)
         case .check, .package: return nil
+        }
+    }
+
+    /// Returns a rule adapted to a track and the product.
+    func rule(_ rule: TrackRule, for track: TrackDescription) -> TrackRule {
+        switch self {
+        case .media, .waveform: rule
+        case .images(let images): images.rule(rule, for: track)
         }
     }
 }

@@ -91,6 +91,13 @@ package protocol KindPlan: Hashable, Sendable {
     var isCopiedToPublish: Bool { get }
     /// Whether new expectations of an existing output can be evaluated without creating it again.
     var isReevaluable: Bool { get }
+    /// Whether the contents depend on the name of the destination, as an index that refers to the file does.
+    var containsOwnName: Bool { get }
+    /// Returns whether the output is worth keeping in a cache. Copies of packets and smart cuts aren't: creating them is as
+    /// fast as reading them from a cache, and the edges of a smart cut are verified while it is created.
+    func isCacheable(_ output: OutputPlan) -> Bool
+    /// Whether the output has a time line; still images have none.
+    var hasTimeLine: Bool { get }
     /// Still images of the output, in order.
     var stills: [ImagesPlan.Still] { get }
 
@@ -125,6 +132,8 @@ extension KindPlan {
     package var hasVariableFileCount: Bool { false }
     package var isCopiedToPublish: Bool { false }
     package var isReevaluable: Bool { true }
+    package var containsOwnName: Bool { false }
+    package var hasTimeLine: Bool { true }
     package var stills: [ImagesPlan.Still] { [] }
     package var isWrittenBySession: Bool { false }
     package var writtenOutputs: [OutputPlan]? { nil }
@@ -161,6 +170,7 @@ extension OutputPlan {
     var isValid: Bool {
         (destination == nil) == (kind.plan.destinationKind == nil)
             && tracks.allSatisfy { if case .read = $0.action { isCheck } else { !isCheck } }
+            && tracks.allSatisfy { $0.file.map { $0.isValid && isMedia } ?? true }
             && kind.plan.isConsistent(with: self)
     }
 

@@ -134,19 +134,19 @@ extension JobPlan {
         }
     }
 
-    /// Paths of the local sources and of the covers, without duplicates.
+    /// Paths of the local sources, of the covers and of subtitle files, without duplicates.
     package var localFiles: [String] {
         var paths = sourcePaths.filter { !SourceLocation.isRemote($0) }
         var seen = Set(paths.map(\.exact))
-        for path in outputs.compactMap(\.media?.cover?.path) where seen.insert(path.exact).inserted {
-            paths.append(path)
+        for file in outputs.flatMap(\.addedFiles) where seen.insert(file.path.exact).inserted {
+            paths.append(file.path)
         }
         return paths
     }
 
-    /// Returns the location in the job file of the cover at a path; nil if no output has it.
-    package func coverLocation(of path: String) -> SourceRange? {
-        outputs.lazy.compactMap(\.media?.cover).first { $0.path.exact == path.exact }?.location
+    /// Returns the location in the job file of the cover or subtitle file at a path; nil if no output has it.
+    package func location(ofAddedFile path: String) -> SourceRange? {
+        outputs.lazy.flatMap(\.addedFiles).first { $0.path.exact == path.exact }?.location
     }
 
     /// Names of the sources, for the user.

@@ -185,9 +185,13 @@ package struct PlanDigest: Codable, Hashable, Sendable {
         ]
         for (name, track) in namedTracks(of: plan) {
             let source = track.source.index
+            if let file = track.file {
+                parts.append(PlanPart(.setting(name, key: "file"), file.changeDescription))
+            }
             switch track.action {
-            case .copy: parts.append(PlanPart(.track(name), "copied from \(source)"))
             case .smartCut: parts.append(PlanPart(.track(name), "cut smartly from \(source)"))
+            case .copy:
+                parts.append(PlanPart(.track(name), track.file == nil ? "copied from \(source)" : "copied"))
             case .subtitle(let codec): parts.append(PlanPart(.track(name), "as \(codec)"))
             case .read(let decodes):
                 parts.append(PlanPart(.track(name), "\(source), \(decodes ? "decoded" : "packets read")"))

@@ -138,9 +138,13 @@ package struct PlanFile: Codable, Sendable {
                 }
                 same.inputs[index].source = then.source
             }
-            for (now, then) in zip(found.outputs, was.outputs)
-            where now.media?.cover?.image != then.media?.cover?.image {
-                return "the cover of the job \(was.id) changed"
+            for (now, then) in zip(found.outputs, was.outputs) {
+                if now.media?.cover?.image != then.media?.cover?.image {
+                    return "the cover of the job \(was.id) changed"
+                }
+                if now.allTracks.map(\.file?.contents) != then.allTracks.map(\.file?.contents) {
+                    return "a subtitle file of the job \(was.id) changed"
+                }
             }
             if same != was { return "the plan of the job \(was.id) changed" }
         }

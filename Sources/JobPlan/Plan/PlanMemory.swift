@@ -23,6 +23,8 @@ package struct UpToDateQuery: Sendable {
     package var source: String?
     /// Paths of the covers from image files.
     package var covers: [String] = []
+    /// Paths of the subtitle files that rules name. Optional ones may not exist.
+    package var subtitles: [String] = []
     /// Outputs with their destinations.
     package var outputs: [Output]
 

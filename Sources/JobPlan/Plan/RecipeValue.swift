@@ -68,7 +68,7 @@ package struct RecipeName: Codable, Hashable, Sendable, CustomStringConvertible 
     enum TrackPart: Hashable {
         /// The description of the source track.
         case source
-        /// A setting of the encoding, which changes with the keys of `encode`.
+        /// A setting of the encoding, which changes with the keys of `encode`, or the content of a subtitle file.
         case setting
         case other
     }

@@ -25,6 +25,22 @@ struct Reasons {
         diagnostics.error(rule, message, at: range, notes: notes, help: help)
     }
 
+    /// The reasons of decisions on a subtitle file, which all of them name.
+    func concerning(_ file: SubtitleFilePlan) -> Reasons {
+        var reasons = Reasons()
+        reasons.notes = notes.map { "\(file.name): \($0)" }
+        reasons.ledger = ledger.map {
+            var entry = $0
+            entry.file = file.path
+            return entry
+        }
+        for var diagnostic in diagnostics.diagnostics {
+            diagnostic.message = "\(file.name): \(diagnostic.message)"
+            reasons.diagnostics.add(diagnostic)
+        }
+        return reasons
+    }
+
     mutating func add(_ other: Reasons) {
         ledger += other.ledger
         notes += other.notes

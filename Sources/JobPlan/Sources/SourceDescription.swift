@@ -139,12 +139,19 @@ package struct SourceDescription: Codable, Hashable, Sendable {
         }
     }
 
+    /// Sets the language of the audio and subtitle tracks that state none.
+    mutating func setLanguage(_ language: String) {
+        for index in tracks.indices where tracks[index].language == nil {
+            guard [.audio, .subtitle].contains(tracks[index].mediaType) else { continue }
+            tracks[index].language = language
+        }
+    }
+
     /// Returns the tracks of a type. Covers are excluded from video tracks, timecode and mp4's chapter tracks
     /// from data tracks: they are copied separately.
     package func tracks(of type: MediaType) -> [TrackDescription] {
         tracks.filter {
-            $0.mediaType == type && !$0.isAttachedPicture && !$0.isTimecode
-                && (type != .data || $0.codec != "text")
+            $0.mediaType == type && !$0.isAttachedPicture && !$0.isTimecode && !$0.isChapterText
         }
     }
 }

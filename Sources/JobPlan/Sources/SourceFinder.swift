@@ -33,7 +33,7 @@ package struct SourceFinder {
         return ImageSequence(numbered: path, try result.get(), frameRate: frameRate)
     }
 
-    /// Returns the absolute paths of the files that some job files' assets and jobs read, covers included, each with
+    /// Returns the absolute paths of the files that some job files' assets and jobs read, with covers and subtitle files, each with
     /// its first location in a job file. For numbered images, the existing files; for packages, their segments.
     package mutating func files(of jobFiles: [JobFile]) -> [(path: String, location: SourceRange)] {
         var files: [(path: String, location: SourceRange)] = []
@@ -57,7 +57,9 @@ package struct SourceFinder {
                 let images = (try? sequence(path, frameRate: rate))?.files
                 files += images?.map { ($0, written.range) } ?? []
             }
-            for written in file.jobs.flatMap(\.outputs).compactMap(\.media?.metadata.cover) {
+            let covers = file.jobs.flatMap(\.outputs).compactMap(\.media?.metadata.cover)
+            let subtitles = file.jobs.flatMap(\.renditions).flatMap(\.tracks).compactMap(\.file?.path)
+            for written in covers + subtitles {
                 let path = file.absolutePath(written)
                 if seen.insert(path.exact).inserted { files.append((path, written.range)) }
             }

@@ -50,6 +50,8 @@ package struct ProbeRequest: Codable, Hashable, Sendable {
         case activeArea(track: Int)
         /// Format, size and digest of an image file that becomes a cover. All of it is read and decoded.
         case cover
+        /// Size and digest of a file of at most `limit` bytes. All of it is read.
+        case fileContents(limit: Int64)
         /// Whether filters or an encoder accept some settings, determined by a dry open. No source is probed.
         case trial(SettingsValidation)
     }
@@ -73,7 +75,7 @@ package struct ProbeRequest: Codable, Hashable, Sendable {
         // All packets of segments are read for their times.
         if package != nil { return false }
         switch subject {
-        case .description(.fast), .images, .cover: return true
+        case .description(.fast), .images, .cover, .fileContents: return true
         default: return false
         }
     }
@@ -108,6 +110,7 @@ package enum ProbeResponse: Codable, Sendable {
     /// Rectangle of the coded frame; nil if the track no longer exists, or if all examined frames are black.
     case activeArea(PixelRectangle?)
     case cover(CoverImage)
+    case fileContents(FileContents)
     /// Result of a dry open.
     case verdict(SettingsValidation.Outcome)
 }
@@ -135,7 +138,11 @@ package struct CutPossibilities: Codable, Sendable {
 package struct SourceProblem: Error, Codable, Hashable, Sendable, CustomStringConvertible {
     /// The reason in one line.
     package var description: String
-    package init(_ description: String) { self.description = description }
+    /// Whether no file is at the path.
+    package var isMissing = false
+    package init(_ description: String, isMissing: Bool = false) {
+        (self.description, self.isMissing) = (description, isMissing)
+    }
 }
 
 /// A prober that works in this process.
@@ -226,6 +233,8 @@ package struct LocalProber: SourceProber {
                 return .activeArea(
                     try scan(track, of: path) { try ActiveAreaScan(asset: $0, track: $1).area() } ?? nil)
             case .cover: return .cover(try CoverImage.probe(path: path, environment: environment))
+            case .fileContents(let limit):
+                return .fileContents(try FileContents(of: path, limit: limit, environment: environment))
             case .joinedCut(let track, let ranges, let encoder):
                 return .cut(try joinedCut(path, track, ranges, tick: nil, encoder))
             case .clipCut(let track, let ranges, let tick, let encoder):
@@ -236,7 +245,9 @@ package struct LocalProber: SourceProber {
             }
         } catch {
             throw (error as? SourceProblem)
-                ?? SourceProblem((error as? InputError)?.explanation ?? "\(error)")
+                ?? SourceProblem(
+                    (error as? InputError)?.explanation ?? "\(error)",
+                    isMissing: (error as? FileContentsProblem)?.isMissing == true)
         }
     }
 
@@ -363,6 +374,14 @@ extension SourceProber {
             image.isValid
         else { throw .unexpectedReply }
         return image
+    }
+
+    /// Returns size and digest of a file of at most `limit` bytes.
+    func fileContents(of path: String, limit: Int64) throws(SourceProblem) -> FileContents {
+        let request = ProbeRequest(path: path, subject: .fileContents(limit: limit))
+        guard case .fileContents(let contents) = try respond(to: request), contents.isValid(upTo: limit)
+        else { throw .unexpectedReply }
+        return contents
     }
 
     /// Returns the presentation times of a track's keyframes.

@@ -122,27 +122,34 @@ package enum PlanText {
     /// Renders the ledger. Tags of the same track with equal outcomes are joined in one line.
     private static func ledger(_ entries: [LedgerEntry]) -> [String] {
         struct Group: Hashable {
+            let file: String?
             let track: Int?
             let outcome: LedgerEntry.Outcome
             let reason: String
         }
+        let names = FileNames(entries.compactMap(\.file))
         var groups: [Group: [String]] = [:]
         for entry in entries {
             guard case .tag(let key) = entry.item else { continue }
-            groups[Group(track: entry.track, outcome: entry.outcome, reason: entry.reason), default: []]
-                .append(key)
+            groups[
+                Group(file: entry.file, track: entry.track, outcome: entry.outcome, reason: entry.reason),
+                default: []
+            ]
+            .append(key)
         }
         var seen: Set<Group> = []
         return entries.compactMap { entry in
             var item = entry.item.text
             if case .tag = entry.item {
-                let group = Group(track: entry.track, outcome: entry.outcome, reason: entry.reason)
+                let group = Group(
+                    file: entry.file, track: entry.track, outcome: entry.outcome, reason: entry.reason)
                 guard seen.insert(group).inserted else { return nil }
                 if let names = groups[group], names.count > 1 {
                     item = "tags " + names.joined(separator: ", ")
                 }
             }
-            let subject = entry.track.map { "track \($0)" } ?? "file"
+            let own = entry.track.map { "track \($0)" } ?? "file"
+            let subject = entry.file.map { "\(own) of \(names[$0])" } ?? own
             return
                 "    \(pad(subject, 9)) \(pad(entry.outcome.rawValue, 8)) \(item): \(entry.reason)"
         }
@@ -161,7 +168,7 @@ package enum PlanText {
     }
 
     static func render(_ track: TrackPlan, _ index: Int, of output: OutputPlan) -> [String] {
-        let name = LedgerText.plainName(track.source)
+        let name = track.sourceText(output.fileNames)
         switch track.action {
         case .copy: return ["  track \(index)    \(name), copied; \(expectation(track.expected))"]
         case .subtitle(let codec): return ["  track \(index)    \(name) → \(codec.rawValue)"]
@@ -178,8 +185,8 @@ package enum PlanText {
                     ? ["    \(pad("edges", 18)) \(cut.encoder.encoder) \(cut.encoder.optionsText)"] : [])
         case .encode(let encoding):
             let described =
-                output.images != nil
-                ? counted(track.expected.frames ?? 0, "frame") : expectation(track.expected)
+                output.kind.plan.hasTimeLine
+                ? expectation(track.expected) : counted(track.expected.frames ?? 0, "frame")
             var lines = ["  track \(index)    \(name) → \(encoding.codec); \(described)"]
             for input in track.mix?.inputs ?? [] {
                 lines.append("    \(pad("mixed in", 18)) track \(input.track), \(volume(input.volume))")

@@ -24,7 +24,7 @@ enum PlaybackNotes {
         var parts: [String] = []
         if format.bitDepth > 8 { parts.append("\(format.bitDepth) bits") }
         switch format.chromaSubsampling {
-        case (1, 1) where !format.isRGB && "\(format)" != "gray": parts.append("4:4:4")
+        case (1, 1) where format.hasChroma: parts.append("4:4:4")
         case (2, 1): parts.append("4:2:2")
         default: if format.isRGB { parts.append("RGB") }
         }

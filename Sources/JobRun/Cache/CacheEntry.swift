@@ -44,7 +44,7 @@ struct CacheEntry<Content: Codable & Sendable>: Codable, Sendable {
             let entry = try? JSONDecoder().decode(CacheEntry.self, from: Data(json))
         else { return nil }
         let offset = Int64(end) + 1 + Int64(count)
-        guard entry.key == key.text, entry.size >= 0, CacheKey.isDigest(entry.digest),
+        guard entry.key == key.text, entry.size >= 0, SHA256Hasher.isDigest(entry.digest),
             Int64(status.st_size) - offset == entry.size
         else { return nil }
         return (entry, offset)

@@ -19,8 +19,7 @@ package struct CacheKey: Hashable, Sendable {
         // An output that was created with damaged data skipped isn't the output of a job that fails for damage.
         hasher.update(
             "output\n\(digest.value.recipe)\n\(task.input.damagePolicy == .skip ? "skip" : "fail")\n")
-        // The index of a sheet contains the name of the sheet's file.
-        if task.output.images?.sheet?.index != nil {
+        if task.output.kind.plan.containsOwnName {
             hasher.update("\(task.output.destination?.pathParts.last ?? "")\n")
         }
         text = hasher.finish()
@@ -44,26 +43,16 @@ package struct CacheKey: Hashable, Sendable {
 
     /// Creates a key from its text; nil if that isn't a key.
     init?(_ text: String) {
-        guard Self.isDigest(text) else { return nil }
+        guard SHA256Hasher.isDigest(text) else { return nil }
         self.text = text
-    }
-
-    /// Returns whether a text is a SHA-256 digest in lower-case hexadecimal.
-    static func isDigest(_ text: String) -> Bool {
-        text.utf8.count == 64
-            && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
     }
 }
 
 extension OutputTask {
-    /// Whether the output is kept in a cache. Copies of packets and smart cuts aren't: creating them is as fast as reading them
-    /// from a cache, and the edges of a smart cut are verified while it is created. Nor are outputs with text, which the
-    /// machine's fonts determine.
+    /// Whether the output is kept in a cache. Outputs with text aren't, because the machine's fonts determine them.
     var isCacheable: Bool {
         if case .composition(let composition, _) = input.source, composition.drawsText { return false }
-        guard output.isPublished, output.package == nil else { return false }
-        guard output.isMedia else { return output.expectations.isEmpty }
-        return output.tracks.contains { $0.encoding != nil } && output.tracks.allSatisfy { $0.cut == nil }
+        return output.kind.plan.isCacheable(output)
     }
 
     /// Returns whether findings on an output of `size` bytes have the images, files, segments and size that the plan requires.

@@ -5,7 +5,7 @@ package import JobPlan
 internal import LibAV
 
 /// The HTML report: one self-contained page without external scripts, fonts or images, readable on a phone, in dark
-/// mode and on paper. An inline script filters and sorts the table; all content is visible without it.
+/// mode and on paper. An inline script filters and sorts tables; all content is visible without it.
 ///
 /// A page has at most `minimumBudget` bytes, or `budgetPerJob` bytes for each job if that is more. Images are dropped
 /// to meet this limit.
@@ -69,7 +69,7 @@ package enum HTMLRenderer {
             for job in failed.prefix(maxDetailedJobs) { page += details(job, failed.count <= 20) }
             page += "</section>\n"
         }
-        page += timeline(report)
+        page += timeline(report) + ComparisonMarkup.render(report)
         // Outputs of this run come first, then outputs that are up to date and have stored details.
         let detailedJobs =
             rest.filter { [.succeeded, .skipped, .declined].contains($0.outcome) }
@@ -153,9 +153,28 @@ package enum HTMLRenderer {
         @media print { body { max-width: none; } details { break-inside: avoid; } summary { list-style: none; } }
         """
 
-    /// Script that filters the table rows and job details by words, and sorts the rows by a column.
+    /// Script that sorts the rows of tables by a column, and filters the rows of the table of jobs, with their details, by words.
     private static let script = """
         (() => {
+          const sortable = table => {
+            const body = table.tBodies[0], rows = [...body.rows], heads = [...table.tHead.rows[0].cells];
+            heads.forEach((head, column) => {
+              const button = document.createElement("button");
+              button.textContent = head.textContent;
+              head.replaceChildren(button);
+              button.addEventListener("click", () => {
+                const down = head.getAttribute("aria-sort") === "ascending";
+                heads.forEach(other => other.removeAttribute("aria-sort"));
+                head.setAttribute("aria-sort", down ? "descending" : "ascending");
+                const value = row => row.cells[column].dataset.value ?? row.cells[column].textContent;
+                const order = new Intl.Collator(undefined, { numeric: true });
+                const number = rows.some(row => row.cells[column].dataset.value !== undefined);
+                const sorted = [...rows].sort((a, b) => number ? value(a) - value(b) : order.compare(value(a), value(b)));
+                body.append(...(down ? sorted.reverse() : sorted));
+              });
+            });
+          };
+          document.querySelectorAll("table.sortable").forEach(sortable);
           const table = document.getElementById("all");
           if (!table) return;
           const bar = document.getElementById("bar"), box = document.getElementById("filter");
@@ -174,22 +193,6 @@ package enum HTMLRenderer {
           };
           bar.hidden = false;
           box.addEventListener("input", filter);
-          const heads = [...table.tHead.rows[0].cells];
-          heads.forEach((head, column) => {
-            const button = document.createElement("button");
-            button.textContent = head.textContent;
-            head.replaceChildren(button);
-            button.addEventListener("click", () => {
-              const down = head.getAttribute("aria-sort") === "ascending";
-              heads.forEach(other => other.removeAttribute("aria-sort"));
-              head.setAttribute("aria-sort", down ? "descending" : "ascending");
-              const value = row => row.cells[column].dataset.value ?? row.cells[column].textContent;
-              const order = new Intl.Collator(undefined, { numeric: true });
-              const number = rows.some(row => row.cells[column].dataset.value !== undefined);
-              const sorted = [...rows].sort((a, b) => number ? value(a) - value(b) : order.compare(value(a), value(b)));
-              body.append(...(down ? sorted.reverse() : sorted));
-            });
-          });
           table.addEventListener("click", event => {
             const link = event.target.closest("a");
             if (link) document.getElementById(link.hash.slice(1)).open = true;
@@ -293,13 +296,7 @@ package enum HTMLRenderer {
         if let rule = job.rule { facts.append(("Rule", rule)) }
         if let source = job.source { facts.append(("Source", source)) }
         if let destination = job.destination { facts.append(("Destination", destination)) }
-        if let size = job.size, let duration = job.duration {
-            let length = job.images.map { counted($0.count, "image") } ?? "\(seconds(duration)) of media"
-            let origin = job.cached == true ? ", from the cache" : ""
-            facts.append(("Output", "\(PlanText.bytes(size)), \(length)\(origin)"))
-        } else if job.kind == .check, let duration = job.duration {
-            facts.append(("Checked", "\(seconds(duration)) of media; nothing is written"))
-        }
+        facts += result(of: job)
         if let encodes = job.encodes {
             facts.append(("target_size", SizeFit.text(encodes.map { ($0.rate, $0.size) })))
         }
@@ -317,10 +314,14 @@ package enum HTMLRenderer {
                 },
                 caption: "Expectations")
         }
-        if let package = job.package, let destination = job.destination {
-            text += PackageMarkup.render(package, at: destination, in: folder)
+        switch job.detail {
+        case .file, .check: break
+        case .images(let images): text += table(of: images)
+        case .package(let package):
+            if let destination = job.destination {
+                text += PackageMarkup.render(package, at: destination, in: folder)
+            }
         }
-        if let images = job.images { text += table(of: images) }
         if !job.tracks.isEmpty {
             text += "<h3>Tracks</h3>\n"
             text += rows(
@@ -340,14 +341,33 @@ package enum HTMLRenderer {
         }
         if !job.ledger.isEmpty {
             text += "<h3>Ledger</h3>\n"
+            let names = FileNames(job.ledger.compactMap(\.file))
             text += rows(
                 ["Item", "Track", "Outcome", "Reason or format"],
                 job.ledger.map {
-                    [$0.item.text, $0.track.map { "\($0)" } ?? "", $0.outcome.rawValue, $0.reason]
+                    let track = $0.track.map { "\($0)" } ?? ""
+                    return [
+                        $0.item.text, $0.file.map { "\(track) of \(names[$0])" } ?? track,
+                        $0.outcome.rawValue,
+                        $0.reason,
+                    ]
                 },
                 caption: "Ledger of the source")
         }
         return text + "</div>\n</details>\n"
+    }
+
+    /// Returns the size and the length of what a job created or checked.
+    private static func result(of job: RunReport.Job) -> [(String, String)] {
+        guard let duration = job.duration else { return [] }
+        let length: String
+        switch job.detail {
+        case .check: return [("Checked", "\(seconds(duration)) of media; nothing is written")]
+        case .images(let images): length = counted(images.count, "image")
+        case .file, .package: length = "\(seconds(duration)) of media"
+        }
+        let origin = job.cached == true ? ", from the cache" : ""
+        return job.size.map { [("Output", "\(PlanText.bytes($0)), \(length)\(origin)")] } ?? []
     }
 
     /// Renders a table of at most 200 still images; the JSON report contains all of them.
@@ -391,7 +411,8 @@ package enum HTMLRenderer {
         let heads = ["Job", "Outcome", "Time", "Size", "Note"]
         var text =
             "<div id=\"bar\" class=\"bar\" hidden><label>Filter <input id=\"filter\" type=\"search\" placeholder=\"job, outcome, file\"></label> <span id=\"count\" class=\"soft\" role=\"status\"></span></div>\n"
-        text += "<div class=\"wide\"><table id=\"all\" aria-label=\"All jobs\">\n<thead><tr>"
+        text +=
+            "<div class=\"wide\"><table id=\"all\" class=\"sortable\" aria-label=\"All jobs\">\n<thead><tr>"
         text += heads.map { "<th scope=\"col\">\($0)</th>" }.joined() + "</tr></thead>\n<tbody>\n"
         for (job, details) in jobs {
             let id = Markup.escaped(job.id)
@@ -409,7 +430,7 @@ package enum HTMLRenderer {
     }
 
     /// Renders a table cell with the numeric value by which the script sorts it.
-    private static func cell(_ text: String, value: Double) -> String {
+    static func cell(_ text: String, value: Double) -> String {
         "<td class=\"number\" data-value=\"\(number(value))\">\(Markup.escaped(text))</td>"
     }
 

@@ -55,7 +55,7 @@ package enum JUnitRenderer {
         case .failed where job.expectations.contains { !$0.holds }:
             // Each unmet expectation is a separate test case that fails.
             output.skipped =
-                job.kind == .check
+                job.isCheck
                 ? "an expectation of the source is not met" : "not published: an expectation is not met"
         case .failed:
             output.failure = (job.rule ?? "job-failed", job.reason ?? "", job.location ?? job.file)

@@ -27,7 +27,7 @@ enum PackageMarkup {
         for rendition in package.renditions.prefix(maxRenditions) {
             let format = rendition.resolution ?? rendition.channels.map { counted($0, "channel") } ?? ""
             let cells = [
-                rendition.kind, rendition.codecs ?? "", format,
+                rendition.kind.rawValue, rendition.codecs ?? "", format,
                 [rendition.language, rendition.title].compactMap(\.self).joined(separator: ", "),
                 rendition.segments > 0 ? "\(rendition.segments)" : "", PlanText.bytes(rendition.size),
                 rate(rendition.bandwidth), rate(rendition.averageBandwidth),

@@ -13,7 +13,7 @@ extension RunReport.Job {
         return (0..<4096).contains(slot) && (0..<1000).contains(attempts)
             && line >= 0
             && numbers.allSatisfy { (0...1e9).contains($0) } && (0...(1 << 50)).contains(size ?? 0)
-            && quality?.isValid != false
+            && quality?.isValid != false && expectations.allSatisfy { $0.similarity?.isValid != false }
             && (timeline ?? []).count <= TimelineSection.most
             && (timeline ?? []).allSatisfy {
                 $0.start >= 0 && $0.start <= $0.end && $0.end <= 1e9 && (0..<1 << 20).contains($0.index)
@@ -42,7 +42,7 @@ extension RunReport.Job {
         }
         // A check has no file; only the kind of the entry can be confirmed.
         guard let destination = task.output.destination else {
-            return kind == .check && outcome != .skipped
+            return isCheck && outcome != .skipped
                 ? nil : "its result is not that of a check"
         }
         let isSkipped = outcome == .skipped

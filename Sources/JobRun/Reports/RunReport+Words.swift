@@ -44,12 +44,6 @@ extension RunReport.Job {
     package enum Kind: String, Codable, Sendable {
         /// The check of a source.
         case check
-
-        /// The kind of the entry of an output; nil if it is published.
-        init?(_ output: OutputPlan) {
-            if output.isPublished { return nil }
-            self = .check
-        }
     }
 
     /// Whether nothing is left to do: the job succeeded, was up to date, was skipped, or declined its output.

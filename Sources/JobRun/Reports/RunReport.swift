@@ -62,7 +62,7 @@ package struct RunReport: Codable, Sendable {
         /// Absolute path of the output.
         package var destination: String?
         /// `check` for the check of a source, which has no output; nil for outputs.
-        package var kind: Kind?
+        package fileprivate(set) var kind: Kind?
         /// `TemporaryFile.fingerprint` of the published output; for a check, the digest of its plan.
         package var output: String?
         /// Size of the output in bytes.
@@ -72,13 +72,13 @@ package struct RunReport: Codable, Sendable {
         /// Whether the output was taken from a cache when it was published; nil if it was created.
         package var cached: Bool?
         /// Still images of an image output; nil for other outputs.
-        package var images: [StillImage]?
+        package fileprivate(set) var images: [StillImage]?
         /// Encodes of an output with `target_size`, in order; nil for other outputs.
         package var encodes: [Encode]?
         /// Search of `crf` for `quality` of video; nil without it.
         package var quality: OutputResult.Quality?
         /// Manifests and renditions of a package; nil for other outputs.
-        package var package: PackageSummary?
+        package fileprivate(set) var package: PackageSummary?
         /// Clips, layers and audio items on the time line of a composition; nil for other sources.
         package var timeline: [TimelineSection]?
         package var tracks: [Track] = []
@@ -125,6 +125,8 @@ package struct RunReport: Codable, Sendable {
         package var holds: Bool
         /// Location of the expectation in the job file.
         package var location: String
+        /// Measured similarity to the source; nil for other expectations.
+        package var similarity: MeasuredSimilarity? = nil
     }
 
     /// Creates the report of a run from its records.
@@ -180,7 +182,7 @@ package struct RunReport: Codable, Sendable {
             outcome: .init(record.outcome),
             begun: record.begun, seconds: record.seconds, slot: record.slot, attempts: record.attempts)
         template.source = record.plan?.sourceName
-        template.kind = record.plan?.outputs.first.flatMap { Job.Kind($0) }
+        if record.plan?.outputs.first?.isPublished == false { template.detail = .check }
         var results: [OutputResult] = []
         switch record.outcome {
         case .succeeded(let result): results = result.outputs
@@ -209,7 +211,7 @@ package struct RunReport: Codable, Sendable {
     private static func upToDateEntries(_ record: JobRecord, _ template: Job) -> [Job] {
         var template = template
         template.warnings = record.warnings
-        if let first = record.upToDateOutputs.first, first.destination == nil { template.kind = .check }
+        if let first = record.upToDateOutputs.first, first.destination == nil { template.detail = .check }
         guard record.upToDateOutputs.count > 1 else { return [template] }
         return record.upToDateOutputs.map { output in
             var job = template
@@ -238,10 +240,12 @@ package struct RunReport: Codable, Sendable {
             switch result.detail {
             case .plain: break
             case .images(let images):
-                job.images = images.map {
-                    StillImage(requested: $0.requested.seconds, actual: $0.actual.seconds, file: $0.path)
-                }
-            case .package(let summary): job.package = summary
+                job.detail = .images(
+                    images.map {
+                        StillImage(
+                            requested: $0.requested.seconds, actual: $0.actual.seconds, file: $0.path)
+                    })
+            case .package(let summary): job.detail = .package(summary)
             }
             let encodes = result.sizeAttempts.map { Encode(rate: $0.bitRate, size: $0.size) }
             job.encodes = encodes.isEmpty ? nil : encodes
@@ -255,10 +259,11 @@ package struct RunReport: Codable, Sendable {
         let timeline = task.timeline
         job.timeline = timeline.isEmpty ? nil : timeline
         let samples = result?.tracks.map(\.appendedSamples) ?? []
+        let names = task.output.fileNames
         job.tracks = task.output.allTracks.enumerated().map { index, track in
             let (action, settings) = describe(track.action)
             return Track(
-                source: LedgerText.name(track.source), action: action, settings: settings,
+                source: TextRenderer.printable(track.sourceText(names)), action: action, settings: settings,
                 samples: samples.indices.contains(index) ? samples[index] : nil)
         }
         return job
@@ -267,7 +272,8 @@ package struct RunReport: Codable, Sendable {
     private static func expected(_ result: ExpectationResult) -> ExpectationEntry {
         ExpectationEntry(
             expected: result.expectation.check.text, measured: result.measured, holds: result.holds,
-            location: "\(result.expectation.location)")
+            location: "\(result.expectation.location)",
+            similarity: result.similarity.flatMap { $0.isValid ? $0 : nil })
     }
 
     private static func describe(_ action: TrackPlan.Action) -> (String, [TrackPlan.Setting]) {
@@ -322,6 +328,42 @@ extension RunReport.Job {
         self.init(
             id: task.name, file: task.file, line: task.output.location.line, outcome: .notRun,
             reason: reason, begun: nil, seconds: 0, slot: 0, attempts: 0, source: task.input.sourceName,
-            destination: task.output.destination, kind: Kind(task.output))
+            destination: task.output.destination)
+        if !task.output.isPublished { detail = .check }
     }
+}
+
+extension RunReport.Job {
+    /// The part of an entry that only some kinds of output have.
+    package enum Detail: Sendable {
+        /// One file, or an output of which no more is known.
+        case file
+        /// The check of a source, which has no output.
+        case check
+        /// Still images, in order.
+        case images([RunReport.StillImage])
+        /// Manifests and renditions of a package.
+        case package(PackageSummary)
+    }
+
+    /// The part of the entry that only some kinds of output have. It is stored in fields of its own.
+    package var detail: Detail {
+        get {
+            if kind == .check { return .check }
+            if let images { return .images(images) }
+            return package.map(Detail.package) ?? .file
+        }
+        set {
+            (kind, images, package) = (nil, nil, nil)
+            switch newValue {
+            case .file: break
+            case .check: kind = .check
+            case .images(let images): self.images = images
+            case .package(let summary): package = summary
+            }
+        }
+    }
+
+    /// Whether the entry is that of a check.
+    var isCheck: Bool { if case .check = detail { true } else { false } }
 }

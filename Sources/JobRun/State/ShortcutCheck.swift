@@ -49,6 +49,12 @@ final class ShortcutCheck: Sendable {
             text += "cover \(cover)\n\(status.changeToken)\n"
             upToDate?.files.append(UpToDateOutputs.File(path: cover, identity: status.identity))
         }
+        for path in query.subtitles {
+            let status = FileStatus(path: path)
+            text += "subtitles \(path)\n\(status?.changeToken ?? "missing")\n"
+            guard let status else { continue }
+            upToDate?.files.append(UpToDateOutputs.File(path: path, identity: status.identity))
+        }
         for output in query.outputs {
             let name = OutputName(job: query.job.id.value, output: output.id).description
             var hasher = SHA256Hasher()

@@ -33,7 +33,7 @@ package struct StoredReports: Sendable {
                     continue
                 }
                 let isUnchanged =
-                    entry.kind == .check
+                    entry.isCheck
                     ? records.checkRecord(job.file, job.id)?.output == stored.output
                     : entry.isUnchanged(beneath: root)
                 guard entry.isValid, entry.output == stored.output, isUnchanged,

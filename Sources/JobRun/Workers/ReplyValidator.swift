@@ -34,6 +34,7 @@ enum ReplyValidator {
                     && (1...1 << 20).contains($0.width) && (1...1 << 20).contains($0.height)
             } ?? true
         case .cover(let image): image.isValid
+        case .fileContents(let contents): contents.isValid(upTo: SubtitleFilePlan.maxBytes)
         case .cadence(let cadence):
             cadence.map { $0.frameRate.isPositive && (0...1 << 50).contains($0.omittedFrames) } ?? true
         case .cut(let possibilities): possibilities?.smart.map(isValid) ?? true
@@ -137,7 +138,9 @@ enum ReplyValidator {
             }), findings.loudness.count <= tracks,
             findings.loudness.allSatisfy({ isValid($0, tracks: tracks) })
         else { return false }
-        guard findings.quality?.isValid != false else { return false }
+        guard findings.quality?.isValid != false,
+            findings.expectations.allSatisfy({ $0.similarity?.isValid != false })
+        else { return false }
         guard findings.imageTimes.allSatisfy({ (minTime...maxTime).contains($0) }),
             findings.parts.count <= 100_000,
             findings.rendition.map(isValid) ?? true,

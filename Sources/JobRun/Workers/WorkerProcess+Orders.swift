@@ -50,7 +50,7 @@ extension WorkerProcess {
             guard descriptor >= 0 else {
                 let error = SystemError("opening \(path)", errno: errno)
                 let failure = JobFailure(
-                    "\(error)", at: order.plan.coverLocation(of: path) ?? order.plan.location,
+                    "\(error)", at: order.plan.location(ofAddedFile: path) ?? order.plan.location,
                     rule: .sourceUnreadable, isTransient: TransientErrors.isTransient(error))
                 return completion(.done(.failed(failure)))
             }
@@ -111,7 +111,11 @@ extension WorkerProcess {
                 guard descriptor >= 0 else {
                     let error = InputError(
                         path: path, reason: .file(FileSourceProblem(errno: errno, beneath: self.root)))
-                    return completion(.probed(.failure(SourceProblem(error.explanation))))
+                    return completion(
+                        .probed(
+                            .failure(
+                                SourceProblem(
+                                    error.explanation, isMissing: error.reason == .file(.missing)))))
                 }
                 descriptors = [descriptor]
             }

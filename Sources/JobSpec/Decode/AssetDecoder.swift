@@ -46,10 +46,9 @@ struct AssetDecoder {
         if entries.contains(where: { $0.key == "playlist" }) { return playlist(node) }
         guard let fields = reader.fields(node, as: Language.fileAsset) else { return nil }
         let timing = reader.choiceOrDefault("timing", of: fields, as: AssetTiming.self)
+        let language = reader.value("language", of: fields, as: String.self)
         guard let source = fields["path"].flatMap({ path($0.value) }) else { return nil }
-        return AssetSpec(
-            source: source, timing: timing,
-            range: node.range)
+        return AssetSpec(source: source, timing: timing, language: language, range: node.range)
     }
 
     private func remote(_ node: YAMLNode) -> AssetSpec? {

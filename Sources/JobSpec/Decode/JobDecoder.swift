@@ -50,7 +50,7 @@ struct JobDecoder {
         checkCut(job)
         checkConditions(job)
         if !fields.has("composition") { checkChapters(job) }
-        for written in job.outputs.flatMap({ $0.package?.renditions ?? [$0] }) {
+        for written in job.renditions {
             let output = written.destination == nil ? written.storedRendition : written
             ContainerCheck.check(output, into: &reader.sink)
             EncodingTargetCheck(

@@ -95,11 +95,11 @@ package struct JobFileDecoder {
             limits: options.limits)
         SectionCheck(reader: reader, definition: definition).check(sections)
         let expander = JobExpander(definition: definition, reader: reader, matches: nil)
-        let specs = expander.jobs()
+        let expansion = expander.expansion()
         if let defaults = sections.defaults { expander.checkDefaults(defaults) }
         let file = JobFile(
             path: path, name: name?.value ?? stem(path), assets: assets(sections, definition, reader),
-            jobs: specs, definition: definition)
+            jobs: expansion.jobs, hasTemplates: expansion.hasTemplates, definition: definition)
         if !options.allowsNetwork { refuseURLs(of: file, reader) }
         return Result(
             file: file, sink: reader.sink, texts: includes.texts, references: includes.references,
@@ -151,7 +151,7 @@ extension JobFile {
         into sink: inout DiagnosticSink,
         matching matches: (FilePatterns, inout DiagnosticSink) -> [FilePatterns.File]?
     ) -> JobFile {
-        guard jobs.contains(where: \.isTemplate) else { return self }
+        guard hasTemplates else { return self }
         let reader = NodeReader()
         var found: [SearchKey: [FilePatterns.File]?] = [:]
         var file = self
@@ -166,8 +166,9 @@ extension JobFile {
                     found[key] = files
                     return files
                 })
-            file.jobs = Suggestion.withBudget { expander.jobs() }
+            file.jobs = Suggestion.withBudget { expander.expansion().jobs }
         }
+        file.hasTemplates = false
         sink.add(own)
         sink.add(reader.sink)
         return file
@@ -175,12 +176,12 @@ extension JobFile {
 
     /// The absolute paths and patterns by which equal searches are recognized.
     private struct SearchKey: Hashable {
-        let entries: [String]
-        let exceptions: [String]
+        let entries: [ExactString]
+        let exceptions: [ExactString]
 
         init(_ patterns: FilePatterns, absolutePath: (Located<String>) -> String) {
-            entries = patterns.entries.map { absolutePath($0.written) }
-            exceptions = patterns.exceptions.map { absolutePath($0.written) }
+            entries = patterns.entries.map { absolutePath($0.written).exact }
+            exceptions = patterns.exceptions.map { absolutePath($0.written).exact }
         }
     }
 }

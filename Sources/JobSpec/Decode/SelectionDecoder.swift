@@ -5,6 +5,8 @@ internal import YAMLDocument
 
 struct SelectionDecoder {
     let reader: NodeReader
+    /// The keys of a selection that is a mapping; an entry of a list always has those of `Language.selection`.
+    var language = Language.selection
 
     /// Decodes one disposition or a list. The text `none` denotes an empty list.
     func dispositions(_ node: YAMLNode, or none: String? = nil) -> [String] {
@@ -108,9 +110,11 @@ struct SelectionDecoder {
                 .wrongType, "\(position.noun) can't be a list; expected \(position.expected)", at: node.range)
             return nil
         }
-        guard let fields = reader.fields(node, as: Language.selection) else { return nil }
-        if fields.isEmpty { return nil }
         let before = reader.sink.errorCount
+        guard let fields = reader.fields(node, as: position == .whole ? language : Language.selection) else {
+            return nil
+        }
+        if fields.isEmpty { return nil }
         var criteria = TrackCriteria()
         criteria.index = reader.integer("index", of: fields)?.value
         criteria.id = reader.integer("id", of: fields)?.value
@@ -125,7 +129,10 @@ struct SelectionDecoder {
         criteria.characteristic =
             reader.word("characteristic", of: fields)?.value
         criteria.title = fields["title"].flatMap { reader.text($0.value, "`title`") }?.value
-        return reader.sink.errorCount == before ? Located(.matching(criteria), at: node.range) : nil
+        guard reader.sink.errorCount == before else { return nil }
+        // A file without criteria stands for all of its tracks.
+        let isAll = fields.has("asset") && criteria == TrackCriteria()
+        return Located(isAll ? .all : .matching(criteria), at: node.range)
     }
 
     /// Returns help for a selection in the syntax of another tool; nil for other words.

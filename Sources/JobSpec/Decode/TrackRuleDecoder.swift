@@ -51,17 +51,40 @@ struct TrackRuleDecoder {
             return nil
         }
         guard let fields = reader.fields(node, as: language) else { return nil }
-        let selection = SelectionDecoder(reader: reader).selection(kind.value, of: type)
+        let selected = selected(kind.value, of: type)
         let isOptional = reader.boolean("optional", of: fields)?.value ?? false
         guard let choose = fields["choose"], let choiceType = Self.choice(of: type) else {
-            return rule(fields, type, selection, isOptional: isOptional, at: node.range).map { [$0] }
+            return rule(fields, type, selected, isOptional: isOptional, at: node.range).map { [$0] }
         }
-        return choices(choose, of: type, as: choiceType, selection, isOptional: isOptional)
+        return choices(choose, of: type, as: choiceType, selected, isOptional: isOptional)
+    }
+
+    /// The tracks that a rule selects: those of the source, or of a subtitle file.
+    private struct Selected {
+        let selection: TrackSelection
+        let file: SubtitleFileSpec?
+    }
+
+    /// Returns what a rule selects; nil after an error is reported, or if a value is not known yet.
+    private func selected(_ node: YAMLNode, of type: MediaType) -> Selected? {
+        guard type == .subtitle else {
+            return SelectionDecoder(reader: reader).selection(node, of: type).map {
+                Selected(selection: $0, file: nil)
+            }
+        }
+        let decoder = SelectionDecoder(reader: reader, language: Language.subtitleSelection)
+        let selection = decoder.selection(node, of: type)
+        guard case .mapping(let entries) = node.content,
+            let asset = entries.first(where: { $0.key == "asset" })
+        else { return selection.map { Selected(selection: $0, file: nil) } }
+        let file = SubtitleFileDecoder(reader: reader, definition: settings.definition).file(asset.value)
+        guard let selection, let file else { return nil }
+        return Selected(selection: selection, file: file)
     }
 
     /// Decodes the keys of a rule, or of an entry of `choose`, besides those of the selection.
     private func rule(
-        _ fields: Fields, _ type: MediaType, _ selection: TrackSelection?, isOptional: Bool,
+        _ fields: Fields, _ type: MediaType, _ selected: Selected?, isOptional: Bool,
         at location: SourceRange
     ) -> TrackRule? {
         let action = action(fields, type)
@@ -80,7 +103,7 @@ struct TrackRuleDecoder {
             ).mix($0)
         }
         let copyCondition = copyCondition(fields)
-        guard let selection, let action, copyCondition.isComplete, when == nil || when?.condition != nil
+        guard let selected, let action, copyCondition.isComplete, when == nil || when?.condition != nil
         else {
             return nil
         }
@@ -92,7 +115,8 @@ struct TrackRuleDecoder {
             return nil
         }
         return TrackRule(
-            mediaType: type, selection: selection, action: action, when: when?.condition,
+            mediaType: type, selection: selected.selection, file: selected.file, action: action,
+            when: when?.condition,
             copyCondition: copyCondition.condition, mix: mix, isOptional: isOptional,
             language: trackLanguage,
             title: title, disposition: disposition, metadata: metadata, range: location)
@@ -100,7 +124,7 @@ struct TrackRuleDecoder {
 
     /// Decodes the entries of `choose` as rules.
     private func choices(
-        _ entry: YAMLNode.Entry, of type: MediaType, as language: MappingType, _ selection: TrackSelection?,
+        _ entry: YAMLNode.Entry, of type: MediaType, as language: MappingType, _ selected: Selected?,
         isOptional: Bool
     ) -> [TrackRule]? {
         guard case .sequence(let items) = entry.value.content else {
@@ -126,7 +150,7 @@ struct TrackRuleDecoder {
                 continue
             }
             if !fields.has("when") { fallback = item.range }
-            guard var rule = rule(fields, type, selection, isOptional: isOptional, at: item.range) else {
+            guard var rule = rule(fields, type, selected, isOptional: isOptional, at: item.range) else {
                 continue
             }
             rule.choice = TrackRule.Choice(range: entry.keyRange, index: index, count: items.count)

@@ -21,7 +21,7 @@ extension JobExpander {
         if let asset = base.node[key: "asset"], !mentionsMatrix(asset) || hasMatrix {
             let scope = Self.scope(definition, "defaults", combination ?? [], 1)
             let node = Substitution(scope: scope, reader: ownReader).apply(to: withPlaceholders(asset))
-            if let (spec, _) = expander.binding(node, scope: scope),
+            if let (spec, _) = expander.assets.asset(node),
                 case .job(let needed, _, let output) = spec.source
             {
                 _ = definition.hasJob(needed, reader: ownReader)
@@ -35,7 +35,7 @@ extension JobExpander {
         if let written = base.node[key: "composition"], !mentionsMatrix(written) || hasMatrix {
             let scope = Self.scope(definition, "defaults", combination ?? [], 1)
             let node = Substitution(scope: scope, reader: ownReader).apply(to: written)
-            for id in expander.composition(node, scope: scope)?.readJobs ?? [] {
+            for id in expander.composition(node)?.readJobs ?? [] {
                 _ = definition.hasJob(id, reader: ownReader)
             }
         }

@@ -60,11 +60,44 @@ struct JobExpander {
         let jobs: [JobSpec]
         /// Instances of jobs that read outputs of others, by the job's index.
         let waiting: [Int: [Instance]]
+        /// Whether instances are templates, also of jobs that can't be decoded while their source is unknown.
+        var hasTemplates = false
+        /// Location of the first instance that couldn't be decoded although its source is known; nil for none.
+        var undecoded: SourceRange?
+
+        init(_ outline: Outline, jobs: [JobSpec], of definition: BatchDefinition) {
+            (self.jobs, waiting) = (jobs, outline.waiting)
+            let all = outline.independent + waiting.values.flatMap(\.self)
+            hasTemplates = all.contains(where: \.isTemplate)
+            let known = outline.independent.filter { !$0.isTemplate }
+            guard jobs.count(where: { !$0.isTemplate }) < known.count else { return }
+            let decoded = Set(jobs.map(\.base.exact))
+            let lost =
+                known.first { !decoded.contains(definition.bases[$0.base].id.value.exact) } ?? known.first
+            undecoded = lost.map { definition.bases[$0.base].id.range }
+        }
     }
 
-    /// Returns all jobs in file order. Errors are reported in the reader's sink.
-    func jobs() -> [JobSpec] {
-        guard let parts = decodedParts() else { return [] }
+    /// The jobs of a file after expansion.
+    struct Expansion {
+        /// All jobs in file order.
+        var jobs: [JobSpec] = []
+        /// Whether jobs have patterns whose matches are unknown.
+        var hasTemplates = false
+    }
+
+    /// Returns all jobs. Errors are reported in the reader's sink.
+    func expansion() -> Expansion {
+        guard let parts = decodedParts() else { return Expansion() }
+        let expansion = Expansion(jobs: jobs(of: parts), hasTemplates: parts.contains(where: \.hasTemplates))
+        // No job is lost without a message.
+        if !reader.sink.hasErrors, let location = parts.lazy.compactMap(\.undecoded).first {
+            reader.sink.error(.invalidValue, "a value of the job is unknown", at: location)
+        }
+        return expansion
+    }
+
+    private func jobs(of parts: [DecodedPart]) -> [JobSpec] {
         var waiting: [Int: [Instance]] = [:]
         for part in parts { waiting.merge(part.waiting) { first, _ in first } }
         let decoded = parts.flatMap(\.jobs)
@@ -97,7 +130,7 @@ struct JobExpander {
             if total.withLock({ $0.exceeds(definition.limits) }) {
                 return reportTooManyInstances(at: outline.last, total.withLock { $0 })
             }
-            return [DecodedPart(jobs: decode(outline.independent), waiting: outline.waiting)]
+            return [DecodedPart(outline, jobs: decode(outline.independent), of: definition)]
         }
         let partsReader = NodeReader()
         let parts = Self.concurrently(count, into: partsReader) { range, reader in
@@ -105,7 +138,7 @@ struct JobExpander {
             let outline = expander.outline(of: range, total)
             let exceedsLimits = total.withLock { $0.exceeds(definition.limits) }
             return DecodedPart(
-                jobs: exceedsLimits ? [] : expander.decode(outline.independent), waiting: outline.waiting)
+                outline, jobs: exceedsLimits ? [] : expander.decode(outline.independent), of: definition)
         }
         // The job that exceeds the limit is determined sequentially; the diagnostics of the parallel parts depend on
         // timing and are discarded.
@@ -195,7 +228,7 @@ struct JobExpander {
                 let node = Substitution(scope: scope, reader: reader).apply(to: asset)
                 shared =
                     isComposed
-                    ? composition(node, scope: scope).map({ ($0, nil) }) : binding(node, scope: scope)
+                    ? composition(node).map({ ($0, nil) }) : assets.asset(node)
             }
             guard let (spec, id) = shared else {
                 reportOtherErrors(base, combination, hasMatrix: true)
@@ -246,12 +279,12 @@ struct JobExpander {
         scope.isMatrixUnknown = true
         let substitution = Substitution(scope: scope, reader: reader)
         if let asset = node[key: "asset"] {
-            let bound = binding(substitution.apply(to: asset), scope: scope)
+            let bound = assets.asset(substitution.apply(to: asset))
             for id in bound?.0.readJobs ?? [] { _ = definition.hasJob(id, reader: reader) }
             return bound.map { properties(of: $0.0, id: $0.1) }
         }
         guard let written = node[key: "composition"] else { return nil }
-        let spec = composition(substitution.apply(to: written), scope: scope)
+        let spec = composition(substitution.apply(to: written))
         for id in spec?.readJobs ?? [] { _ = definition.hasJob(id, reader: reader) }
         return spec.map { properties(of: $0, id: nil) }
     }
@@ -266,38 +299,12 @@ struct JobExpander {
         return scope
     }
 
-    /// Decodes the asset that a job contains, or refers to by its id, and returns it with that id.
-    func binding(_ node: YAMLNode, scope: Scope) -> (AssetSpec, Located<String>?)? {
-        let decoder = AssetDecoder(reader: reader)
-        guard node.text != nil else { return decoder.asset(node).map { ($0, nil) } }
-        guard let text = reader.text(node, "`asset`") else { return nil }
-        if Identifier.isValid(text.value) {
-            guard let entry = definition.assets[text.value] else {
-                let ids = definition.listedAssets
-                reader.sink.error(
-                    .undefinedName, "unknown asset `\(text.value)`", at: text.range,
-                    help: Suggestion.help(for: text.value, among: definition.assets.keys.sorted())
-                        ?? (ids.isEmpty
-                            ? "the file defines no assets; a path must contain a `/` or a `.`"
-                            : "expected one of \(ids)"))
-                return nil
-            }
-            let inner = Substitution(scope: definition.scope, reader: reader).apply(to: entry.value)
-            return decoder.asset(inner).map { ($0, Located(entry.key, at: text.range)) }
-        }
-        if !text.value.contains("/"), !text.value.contains(".") {
-            reader.sink.error(
-                .invalidName,
-                "`\(text.value)` is neither an asset's id nor a path, which must contain a `/` or a `.`",
-                at: text.range)
-            return nil
-        }
-        return decoder.asset(node).map { ($0, nil) }
-    }
+    /// Resolves the asset of a job.
+    var assets: AssetBinding { AssetBinding(reader: reader, definition: definition) }
 
     /// Decodes a composition into an asset.
-    func composition(_ node: YAMLNode, scope: Scope) -> AssetSpec? {
-        CompositionDecoder(reader: reader) { binding($0, scope: scope)?.0 }.composition(node).map {
+    func composition(_ node: YAMLNode) -> AssetSpec? {
+        CompositionDecoder(reader: reader) { assets.asset($0)?.0 }.composition(node).map {
             AssetSpec(source: .composition($0), timing: .fast, range: node.range)
         }
     }

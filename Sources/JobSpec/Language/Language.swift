@@ -56,6 +56,18 @@ package enum Language {
                 "Path, relative to the job file that names it; a pattern (`*`, `?`, `[…]`, `**`) runs the job once for each match. Beside one of these, `{a,b}` stands for `a` and `b`.",
                 required: true),
             timing,
+            KeyInfo(
+                "language", languageTag,
+                "Language of the audio and subtitle tracks for which the file states none."),
+        ], shortForm: "path")
+    /// A file with subtitles, beside the source of a job. Patterns aren't expanded.
+    static let subtitleFile = MappingType(
+        "subtitleFile", "a subtitle file", "A file with subtitles.",
+        keys: [
+            KeyInfo(
+                "path", .string(mayBeEmpty: false), "Path, relative to the job file that names it.",
+                required: true),
+            KeyInfo("language", languageTag, "Language of the tracks for which the file states none."),
         ], shortForm: "path")
     static let pathsAsset = MappingType(
         "pathsAsset", "an asset of several files", "Media files; the job runs once for each.",
@@ -143,11 +155,25 @@ package enum Language {
         alternatives: [
             .atLeastOne(["index", "id", "language", "codec", "disposition", "characteristic", "title"])
         ])
+    static let subtitleSelection = MappingType(
+        "subtitleSelection", "a selection of subtitles",
+        "Subtitle tracks by their properties, all of which must match.",
+        keys: [
+            KeyInfo(
+                "asset", .oneOf([.string(mayBeEmpty: false), .mapping(subtitleFile)]),
+                "A subtitle file, whose tracks are selected in place of the source's: a path, or the id of an asset that is a file. Its time 0 is that of the source. At most 64 MB."
+            )
+        ] + selection.keys,
+        alternatives: [.atLeastOne(["asset"] + selection.keys.map(\.name))])
     /// The maximum number of alternatives of a selection.
     static let maxSelections = 32
     /// Tracks, or alternatives of which the first that matches is used.
     static let select = ValueType.oneOf([
         .word(SelectionWord.several), .scalar(trackIndex), .mapping(selection), selections,
+    ])
+    /// Subtitle tracks of the source, or of a file.
+    static let selectSubtitles = ValueType.oneOf([
+        .word(SelectionWord.several), .scalar(trackIndex), .mapping(subtitleSelection), selections,
     ])
     /// A selection of one track, with or without alternatives.
     static let selectOne = ValueType.oneOf([

@@ -115,6 +115,12 @@ enum ReferenceGrammar {
         or without one all English tracks, or the first track. The entries are in order of preference; the list doesn't combine them. An entry after
         `first` or `all`, or after one that matches the same tracks, is an error, because it is never used. The plan notes the entry that matches.
         """,
+        """
+        `subtitle: { asset: captions }` selects the tracks of another file, all of them or those with other properties of the mapping: a path, or the id of
+        an asset that is a file. `*` and `?` are ordinary characters of the path. Time 0 of the file is that of the source; the job's ranges apply to it,
+        and it ends with the source. `optional: true` omits the track if the file doesn't exist. `when` concerns the source of the job, `copy: { where }` the
+        tracks of the file. The file can't be an output of the same call.
+        """,
         "The output's tracks are in the order of the rules; the tracks of one rule are in the source's order.",
     ]
 

@@ -29,10 +29,13 @@ extension Language {
         ),
         KeyInfo("copy", copy(where: whereSubtitle), "Copy the events without conversion, where possible."),
     ]
-    static let videoTrack = track("video", "a video track rule", "video tracks", videoTreatment, videoChoice)
-    static let audioTrack = track("audio", "an audio track rule", "audio tracks", audioTreatment, audioChoice)
+    static let videoTrack = track(
+        "video", "a video track rule", "video tracks", select, videoTreatment, videoChoice)
+    static let audioTrack = track(
+        "audio", "an audio track rule", "audio tracks", select, audioTreatment, audioChoice)
     static let subtitleTrack = track(
-        "subtitle", "a subtitle track rule", "subtitle tracks", subtitleTreatment, subtitleChoice)
+        "subtitle", "a subtitle track rule", "subtitle tracks", selectSubtitles, subtitleTreatment,
+        subtitleChoice)
     static let videoChoice = choice("videoChoice", videoTreatment)
     static let audioChoice = choice("audioChoice", audioTreatment)
     static let subtitleChoice = choice("subtitleChoice", subtitleTreatment)
@@ -41,14 +44,15 @@ extension Language {
 
     /// Returns the type of a rule for tracks of a type.
     private static func track(
-        _ type: String, _ title: String, _ tracks: String, _ treatment: [KeyInfo], _ choice: MappingType
+        _ type: String, _ title: String, _ tracks: String, _ selection: ValueType, _ treatment: [KeyInfo],
+        _ choice: MappingType
     ) -> MappingType {
         let chosen = treatment.map(\.name) + ["when"] + tagKeys.map(\.name)
         return MappingType(
             type + "Track", title, "A rule for \(tracks).",
             keys: [
                 KeyInfo(
-                    type, select, "The tracks to select; with a list, by the first entry that matches.",
+                    type, selection, "The tracks to select; with a list, by the first entry that matches.",
                     required: true)
             ] + treatment + [
                 KeyInfo(

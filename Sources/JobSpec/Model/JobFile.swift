@@ -27,6 +27,9 @@ package struct JobFile: Sendable {
     /// Jobs in file order, with one element for each combination of a matrix. A job whose asset is a pattern has one
     /// element until `expanded` replaces it with its instances.
     package var jobs: [JobSpec]
+    /// Whether jobs have patterns whose matches are unknown. A job whose other values depend on the match may be missing in
+    /// `jobs` until `expanded`.
+    package var hasTemplates = false
     /// The sections that the jobs were decoded from, for expanding patterns.
     let definition: BatchDefinition
 
@@ -81,6 +84,8 @@ package struct AssetSpec: Sendable {
     package var source: Source
     /// The method by which times and duration of the source are determined.
     package var timing: AssetTiming
+    /// Language of the audio and subtitle tracks for which the source states none; nil if unknown.
+    package var language: Located<String>? = nil
     /// The asset's location in the job file.
     package var range: SourceRange
 

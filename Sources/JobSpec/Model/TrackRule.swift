@@ -213,6 +213,8 @@ package struct TrackRule: Sendable {
     }
     package var mediaType: MediaType
     package var selection: TrackSelection
+    /// The file whose tracks are selected, in place of the source's; nil for tracks of the source.
+    package var file: SubtitleFileSpec?
     package var action: Action
     /// Condition on the source without which the rule doesn't apply; nil for a rule that always applies.
     package var when: SourceCondition?

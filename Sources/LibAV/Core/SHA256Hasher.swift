@@ -25,7 +25,13 @@ package struct SHA256Hasher: ~Copyable {
         text.withUTF8 { update(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Returns the digest in hexadecimal.
+    /// Returns whether a text has the form of a digest.
+    package static func isDigest(_ text: String) -> Bool {
+        text.utf8.count == 64
+            && text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+    }
+
+    /// Returns the digest in lower-case hexadecimal.
     package consuming func finish() -> String {
         guard let context else { return "" }
         var digest = [UInt8](repeating: 0, count: 32)

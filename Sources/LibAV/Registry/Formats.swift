@@ -131,6 +131,10 @@ public struct PixelFormat: Hashable, Codable, Sendable, CustomStringConvertible 
             (1 << Int($0.pointee.log2_chroma_w), 1 << Int($0.pointee.log2_chroma_h))
         } ?? (1, 1)
     }
+    /// Whether frames have chroma planes: neither RGB nor grayscale, and not unknown.
+    package var hasChroma: Bool {
+        av_pix_fmt_desc_get(av).map { $0.pointee.nb_components >= 3 && !isRGB } ?? false
+    }
     /// Returns the format to which a conversion loses least (`avcodec_find_best_pix_fmt_of_list`). Returns this
     /// format if the list is empty.
     package func nearest(of formats: [PixelFormat]) -> PixelFormat? {

@@ -69,6 +69,8 @@ package struct TrackDescription: Codable, Hashable, Sendable {
     package var fileName: String?
     /// Whether the track's samples are timecodes.
     package var isTimecode: Bool
+    /// Whether the track has the titles of a QuickTime or mp4 file's chapters, as samples with text.
+    package var isChapterText: Bool { mediaType == .data && codec == "text" }
     /// Dispositions by libavformat's names.
     package var disposition: [String]
     /// Global side data, and states of the track's time line.

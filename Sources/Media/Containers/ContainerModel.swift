@@ -64,7 +64,7 @@ package struct ContainerModel: Sendable {
     var isMovedToZero = false
     /// Whether samples must be contiguous, because the container stores neither timestamps nor a delay and can't
     /// represent gaps.
-    package var requiresContiguousSamples = false
+    var requiresContiguousSamples = false
     /// Codecs for which the container has a codec delay field. Readers subtract the delay, so it is added to
     /// timestamps before writing.
     var delayFields: Set<String> = []
@@ -191,6 +191,12 @@ package struct ContainerModel: Sendable {
         self.muxer = muxer ?? name
         self.extensions = extensions
         self.mediaTypes = mediaTypes
+    }
+
+    /// Returns whether copied samples of a codec must be contiguous: the container can't represent gaps, or stores PCM
+    /// without times of its samples.
+    package func requiresContiguousSamples(of codec: BitstreamTraits) -> Bool {
+        requiresContiguousSamples || codec.isPCM && hasEditLists
     }
 
     /// Sets the dispositions for all supported media types.

@@ -23,6 +23,8 @@ extension ContainerType {
     public static var mp3: ContainerType { builtIn("mp3") }
     /// AAC in ADTS frames.
     public static var adts: ContainerType { builtIn("adts") }
+    /// WebVTT cues.
+    public static var webvtt: ContainerType { builtIn("webvtt") }
     /// Native FLAC.
     public static var flac: ContainerType { builtIn("flac") }
     /// RIFF WAVE (`AVFileType.wav`).
@@ -35,7 +37,7 @@ extension ContainerType {
         [
             ("mp4", mp4), ("mov", mov), ("m4a", m4a), ("mkv", matroska), ("webm", webm),
             ("ts", transportStream), ("ogg", ogg), ("mp3", mp3), ("adts", adts), ("flac", flac), ("wav", wav),
-            ("aiff", aiff),
+            ("aiff", aiff), ("webvtt", webvtt),
         ]
     }
 }

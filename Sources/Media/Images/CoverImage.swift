@@ -39,8 +39,7 @@ package struct CoverImage: Codable, Hashable, Sendable {
         Self.codecs.contains(codec) && (1...Self.maxSide).contains(width)
             && (1...Self.maxSide).contains(height)
             && Int64(width) * Int64(height) <= Self.maxPixels && (1...Self.maxBytes).contains(size)
-            && digest.utf8.count == 64
-            && digest.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+            && SHA256Hasher.isDigest(digest)
     }
 
     /// Probes a file: parses its structure and decodes it.
@@ -95,20 +94,12 @@ package struct CoverImage: Codable, Hashable, Sendable {
     private static func bytes(
         ofFile path: String, environment: SourceEnvironment
     ) throws(CoverProblem) -> [UInt8] {
-        let source: FileSource
-        do throws(InputError) {
-            source = try environment.file(path)
+        do throws(FileContentsProblem) {
+            return try FileContents.bytes(
+                of: path, limit: maxBytes, noun: "an image file", environment: environment)
         } catch {
-            throw CoverProblem(
-                error.reason == .file(.directory) ? "is a directory, not an image file" : error.explanation)
+            throw CoverProblem(error.description)
         }
-        guard source.size <= maxBytes else {
-            throw CoverProblem("the file has \(source.size) bytes; at most \(maxBytes) are allowed")
-        }
-        guard let bytes = source.bytes(at: 0, Int(source.size)) else {
-            throw CoverProblem(source.failure.map { "can't be read: \($0.reason)" } ?? "it became shorter")
-        }
-        return bytes
     }
 }
 

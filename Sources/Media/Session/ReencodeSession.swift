@@ -57,7 +57,7 @@ extension TrackReport {
 /// anything starts, and left exactly once when the track's pump ends. Its notification determines the outcome:
 /// cancelled, failed with the first error, or completed after the writers have finished.
 public final class ReencodeSession: @unchecked Sendable {
-    /// The reader of all tracks. Only the session may read its outputs.
+    /// The reader of all tracks but those that were added with a reader of their own. Only the session may read its outputs.
     public let reader: AssetReader
     /// The first writer. Only the session may append to its inputs.
     public var writer: AssetWriter { writers[0] }
@@ -71,13 +71,18 @@ public final class ReencodeSession: @unchecked Sendable {
     ///
     /// Unchecked `Sendable`: `hasFinished` is used on `queue` only.
     private final class TrackTransfer: @unchecked Sendable {
+        let reader: AssetReader
         let output: AssetReaderOutput
         let input: AssetWriterInput
         let writer: AssetWriter
         let queue: DispatchQueue
         var hasFinished = false
 
-        init(output: AssetReaderOutput, input: AssetWriterInput, writer: AssetWriter, index: Int) {
+        init(
+            reader: AssetReader, output: AssetReaderOutput, input: AssetWriterInput, writer: AssetWriter,
+            index: Int
+        ) {
+            self.reader = reader
             self.output = output
             self.input = input
             self.writer = writer
@@ -90,6 +95,9 @@ public final class ReencodeSession: @unchecked Sendable {
     /// The tracks; they are added before the start, and read on any queue.
     private let tracks = Guarded<[TrackTransfer]>([])
     private var transfers: [TrackTransfer] { tracks.withLock { $0 } }
+    /// Readers of tracks of other assets; they are added before the start.
+    private let others = Guarded<[AssetReader]>([])
+    private var readers: [AssetReader] { [reader] + others.withLock { $0 } }
     private var completion: (@Sendable (SessionOutcome) -> Void)?
     private var hasStarted = false
     private var hasEnded = false
@@ -105,10 +113,12 @@ public final class ReencodeSession: @unchecked Sendable {
         writers = [writer] + others
     }
 
-    /// Connects an output to an input of one of the writers, by default the first one. Must be called before the
-    /// session starts.
+    /// Connects an output to an input of one of the writers, by default the first one. `other` reads the output in place of the
+    /// session's reader, for a track of another asset; its ranges must be those of the session's reader. Must be called before
+    /// the session starts.
     public func addTrack(
-        output: AssetReaderOutput, input: AssetWriterInput, writer: AssetWriter? = nil
+        output: AssetReaderOutput, input: AssetWriterInput, writer: AssetWriter? = nil,
+        readBy other: AssetReader? = nil
     ) throws {
         let writer = writer ?? self.writer
         guard writers.contains(where: { $0 === writer }) else {
@@ -116,12 +126,18 @@ public final class ReencodeSession: @unchecked Sendable {
         }
         // The input is checked before the output is added, so that neither is added without the other.
         if let problem = writer.problem(adding: input) { throw problem }
+        let reader = other ?? reader
         try reader.add(output)
         try writer.add(input)
+        others.withLock { others in
+            if !([self.reader] + others).contains(where: { $0 === reader }) { others.append(reader) }
+        }
         input.isFedByReader = true
         input.sourceBitsPerPixel = output.track.bitsPerPixel
         tracks.withLock {
-            $0.append(TrackTransfer(output: output, input: input, writer: writer, index: $0.count))
+            $0.append(
+                TrackTransfer(
+                    reader: reader, output: output, input: input, writer: writer, index: $0.count))
         }
     }
 
@@ -147,10 +163,12 @@ public final class ReencodeSession: @unchecked Sendable {
         isCancelled.store(true, ordering: .releasing)
         control.async { @Sendable in
             guard self.hasStarted, !self.hasEnded else { return }
-            self.reader.cancelReading()
+            self.cancelReading()
             for writer in self.writers { writer.cancelWriting() }
         }
     }
+
+    private func cancelReading() { for reader in readers { reader.cancelReading() } }
 
     /// End of the samples that the slowest track has appended, from the session's start.
     public var progress: MediaTime { transfers.map(\.input.progress).min() ?? .zero }
@@ -199,14 +217,14 @@ public final class ReencodeSession: @unchecked Sendable {
                 try writer.startSession(atSourceTime: range?.start ?? .zero)
                 if let range, !reader.extent.isOpen { try writer.endSession(atSourceTime: range.end) }
             }
-            reader.sharesDecoders = true
+            for reader in readers { reader.sharesDecoders = true }
             for transfer in transfers {
                 // The reference is weak because the transfer retains the output.
                 transfer.output.onSample = { @Sendable [weak self, weak transfer] in
                     if let transfer { self?.resume(transfer) }
                 }
             }
-            try reader.startReading()
+            for reader in readers { try reader.startReading() }
         } catch {
             note(error)
             for transfer in transfers { transfer.queue.async { @Sendable in self.finish(transfer) } }
@@ -259,14 +277,14 @@ public final class ReencodeSession: @unchecked Sendable {
 
     /// Stops the reader and fails all writers.
     private func abort(_ error: any Error) {
-        reader.cancelReading()
+        cancelReading()
         for writer in writers { writer.fail(error) }
     }
 
     /// Stops reading for a writer that reached its size limit; when all writers have reached theirs, the reader is
     /// cancelled.
     private func stopReading(for transfer: TrackTransfer) {
-        if writers.allSatisfy({ $0.stop != nil }) { reader.cancelReading() } else { transfer.output.cancel() }
+        if writers.allSatisfy({ $0.stop != nil }) { cancelReading() } else { transfer.output.cancel() }
     }
 
     /// Sets up flow control if inputs share a decoder, or if there are several writers.
@@ -276,7 +294,7 @@ public final class ReencodeSession: @unchecked Sendable {
         for (index, transfer) in all.enumerated() where transfer.output.settings.isDecoded {
             let tracks = Set(transfer.output.tracks.map(\.index))
             for other in 0..<index
-            where all[other].output.settings.isDecoded
+            where all[other].output.settings.isDecoded && all[other].reader === transfer.reader
                 && !tracks.isDisjoint(with: all[other].output.tracks.map(\.index))
             {
                 let (from, to) = (groups[index], groups[other])
@@ -308,7 +326,7 @@ public final class ReencodeSession: @unchecked Sendable {
     /// all tracks have ended.
     private func finishWriters() {
         if isCancelled.load(ordering: .acquiring) {
-            reader.cancelReading()
+            cancelReading()
             for writer in writers { writer.cancelWriting() }
             return end(.cancelled)
         }
@@ -371,7 +389,7 @@ public final class ReencodeSession: @unchecked Sendable {
     private func checkProgress(for timeout: DispatchTimeInterval) {
         guard !hasEnded else { return }
         let mark =
-            writers.reduce(0) { $0 &+ $1.writtenBytes } &+ reader.packetsRead
+            writers.reduce(0) { $0 &+ $1.writtenBytes } &+ readers.reduce(0) { $0 &+ $1.packetsRead }
             &+ Int64(transfers.reduce(0) { $0 &+ $1.input.appendedSamples })
         // At a limited playback rate, the time between two samples may exceed the limit.
         guard let last = lastMovement, last.mark == mark, reader.playbackRate == nil else {

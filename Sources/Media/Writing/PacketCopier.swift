@@ -39,8 +39,7 @@ final class PacketCopier: InputStage {
         )
         (self.isFragmented, self.isSegmented, self.reference) = (isFragmented, isSegmented, reference)
         self.record = record
-        isGapless =
-            container.model.requiresContiguousSamples || source.traits.isPCM && container.hasEditLists
+        isGapless = container.model.requiresContiguousSamples(of: source.traits)
         var stages: [any PacketStage] = []
         if source.traits.storesLengthInHeader, isPart || !FLACRenumbering.storesLength(source.extradata) {
             stages += FLACRenumbering(header: source.extradata).map { [$0] } ?? []

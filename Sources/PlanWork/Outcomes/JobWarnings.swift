@@ -114,7 +114,7 @@ package struct JobWarnings {
     }
 
     private func prefixed(_ what: String, of track: TrackPlan) -> String {
-        "source track \(track.source.index): \(what)"
+        "\(track.sourceLabel): \(what)"
     }
 
     private func droppedSampleWarning(_ track: TrackPlan, _ report: TrackReport) -> String? {

@@ -192,7 +192,7 @@ package struct OutputPublisher {
     func keep(_ file: TemporaryFile, of written: OutputTask? = nil) -> String {
         let name = destination.pathParts.last ?? "output"
         var (stem, ending) = name.nameParts
-        if output.package != nil, let written {
+        if output.kind.plan.writtenOutputs != nil, let written {
             stem = "\(name).\(written.output.id ?? "")"
             let container = written.output.container
             ending = ContainerType.all.first { $0.name == container }?.model.extensions.first ?? container

@@ -14,6 +14,8 @@ public struct ExpectationResult: Codable, Sendable {
     public var holds: Bool
     /// Id of the output; nil for the only output of a job.
     public var output: String?
+    /// Measured similarity to the source; nil for other expectations, and if it can't be measured.
+    package var similarity: MeasuredSimilarity? = nil
 
     /// Measured and expected value in one line.
     public var summary: String {
@@ -60,16 +62,27 @@ struct ExpectationEvaluator {
         var loudness: Loudness?
         return try plan.expectations.map { expectation in
             if isCancelled() { throw CancellationError() }
-            let (measured, holds) = try measure(expectation.check, contents, measurements, &loudness)
+            let found = try measure(expectation.check, contents, measurements, &loudness)
             return ExpectationResult(
-                expectation: expectation, measured: measured, holds: holds, output: plan.id)
+                expectation: expectation, measured: found.text, holds: found.holds, output: plan.id,
+                similarity: found.similarity)
         }
+    }
+
+    /// The result of a measurement.
+    private struct Measured {
+        /// The value as text.
+        let text: String
+        let holds: Bool
+        var similarity: MeasuredSimilarity?
+
+        init(_ text: String, _ holds: Bool) { (self.text, self.holds) = (text, holds) }
     }
 
     private func measure(
         _ check: Expectation.Check, _ contents: AssetContents, _ measurements: some SubjectMeasurements,
         _ loudness: inout Loudness?
-    ) throws -> (String, Bool) {
+    ) throws -> Measured {
         let video = contents.tracks(of: .video).first
         let audio = contents.tracks(of: .audio).first
         switch check {
@@ -77,57 +90,61 @@ struct ExpectationEvaluator {
             let off =
                 contents.duration > expected
                 ? contents.duration - expected : expected - contents.duration
-            return ("\(contents.duration) s", off <= within)
+            return Measured("\(contents.duration) s", off <= within)
         case .frames(let count):
-            guard let found = video?.sampleCount else { return ("no video track", false) }
-            return ("\(found)", found == count)
-        case .size(let most): return (PlanText.bytes(size) + ", \(size) bytes", size <= most)
+            guard let found = video?.sampleCount else { return Measured("no video track", false) }
+            return Measured("\(found)", found == count)
+        case .size(let most): return Measured(PlanText.bytes(size) + ", \(size) bytes", size <= most)
         case .property(let type, let name, let value):
-            guard let track = type == .video ? video : audio else { return ("no \(type.rawValue)", false) }
+            guard let track = type == .video ? video : audio else {
+                return Measured("no \(type.rawValue)", false)
+            }
             let found = Self.property(name, of: track) ?? "unknown"
             if name == .frameRate, let rate = Self.measuredFrameRate(of: track) {
-                return (Self.text(rate), Self.isRate(rate, value, over: track.timeRange.duration))
+                return Measured(Self.text(rate), Self.isRate(rate, value, over: track.timeRange.duration))
             }
             // A container stores a language as one of its codes.
             let isEqual =
                 name == .language
                 ? LanguageCode.canonical(found) == LanguageCode.canonical(value) : found == value
-            return (found, isEqual)
+            return Measured(found, isEqual)
         case .loudness(let expected, let within):
             guard let found = try measuredLoudness(audio, measurements, &loudness)?.integrated else {
-                return ("no audio", false)
+                return Measured("no audio", false)
             }
-            return ("\((found * 10).rounded() / 10) LUFS", abs(found - expected) <= within)
+            return Measured("\((found * 10).rounded() / 10) LUFS", abs(found - expected) <= within)
         case .truePeak(let most):
             guard let found = try measuredLoudness(audio, measurements, &loudness)?.truePeak else {
-                return ("no audio", false)
+                return Measured("no audio", false)
             }
-            return ("\((found * 10).rounded() / 10) dBTP", found <= most)
+            return Measured("\((found * 10).rounded() / 10) dBTP", found <= most)
         case .silence(let most):
-            guard let audio else { return ("no audio", false) }
+            guard let audio else { return Measured("no audio", false) }
             let longest = try measurements.longestSilence(of: audio)
-            return ("\(longest) s", longest <= most)
+            return Measured("\(longest) s", longest <= most)
         case .black(let most):
-            guard let video else { return ("no video track", false) }
+            guard let video else { return Measured("no video track", false) }
             let longest = try measurements.longestBlack(of: video)
-            return ("\(longest) s", longest <= most)
+            return Measured("\(longest) s", longest <= most)
         case .similarity(let metric, let least):
-            guard let video else { return ("no video track", false) }
+            guard let video else { return Measured("no video track", false) }
             switch try measurements.similarity(metric, of: video) {
             case .counts(let source, let output):
-                return ("unknown: the output has \(output) frames, its source \(source)", false)
+                return Measured("unknown: the output has \(output) frames, its source \(source)", false)
             case .value(let value):
-                return (metric.text(value), value >= least)
+                var measured = Measured(metric.text(value), value >= least)
+                measured.similarity = MeasuredSimilarity(metric: metric, value: value)
+                return measured
             }
         case .decodes:
-            if hasDecoded { return ("decodes completely", true) }
+            if hasDecoded { return Measured("decodes completely", true) }
             do {
                 try measurements.decodeAll()
-                return ("decodes completely", true)
+                return Measured("decodes completely", true)
             } catch is CancellationError {
                 throw CancellationError()
             } catch {
-                return ("\(error)", false)
+                return Measured("\(error)", false)
             }
         }
     }

@@ -14,7 +14,7 @@ struct SourceVerifier {
     /// Returns the reason why a source track is incomplete; nil if it is complete.
     func problem(_ planned: TrackPlan, _ report: TrackReport) -> String? {
         let expected = planned.expected
-        let source = "source track \(planned.source.index)"
+        let source = planned.sourceLabel
         let isTimed = planned.source.mediaType == .video || planned.source.mediaType == .audio
         if isCheck, isTimed, report.appendedSamples == 0 {
             return "\(source) is truncated or empty: it contains no samples in the range that is checked"

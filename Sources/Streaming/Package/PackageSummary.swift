@@ -10,8 +10,7 @@ package struct PackageSummary: Codable, Hashable, Sendable {
     package struct Rendition: Codable, Hashable, Sendable {
         /// The output's id in the job file.
         package var id: String
-        /// `video`, `audio`, `subtitles` or `thumbnails`.
-        package var kind: String
+        package var kind: RenditionKind
         /// `CODECS` of the track; nil for subtitles and thumbnails.
         package var codecs: String?
         /// Size of the displayed frame, such as `1280x720`; nil for audio and subtitles.
@@ -47,17 +46,17 @@ extension StreamingPackage {
                 var size = rendition.segments.reduce(rendition.initializationSize) {
                     $0.adding(upToLimit: $1.size)
                 }
-                let kind: String
+                let kind: RenditionKind
                 switch rendition.kind {
                 case .video(let video):
-                    kind = "video"
+                    kind = .video
                     resolution = "\(video.displaySize.width)x\(video.displaySize.height)"
-                case .audio: kind = "audio"
+                case .audio: kind = .audio
                 case .subtitles(let subtitles):
-                    kind = "subtitles"
+                    kind = .subtitles
                     size = max(size, subtitles.fileSize)
                 case .thumbnails(let sheet):
-                    kind = "thumbnails"
+                    kind = .thumbnails
                     resolution = "\(sheet.width)x\(sheet.height)"
                     size = sheet.fileSize
                 }

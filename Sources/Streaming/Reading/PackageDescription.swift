@@ -33,8 +33,7 @@ package struct PackageDescription: Encodable, Hashable, Sendable {
     package struct Rendition: Encodable, Hashable, Sendable {
         /// Path of its playlist for HLS, id for DASH.
         package var name: String
-        /// `video`, `audio`, `subtitles`, `keyframes`, `images`, or another type of content.
-        package var kind: String
+        package var kind: RenditionKind
         package var codecs: String?
         package var resolution: String?
         package var language: String?
@@ -53,7 +52,7 @@ package struct PackageDescription: Encodable, Hashable, Sendable {
         package var longestSegment: MediaTime
         package var isEncrypted: Bool
 
-        init(_ name: String, kind: String) {
+        init(_ name: String, kind: RenditionKind) {
             (self.name, self.kind, segments, files, size) = (name, kind, 0, 0, 0)
             (duration, longestSegment, isEncrypted) = (.zero, .zero, false)
         }

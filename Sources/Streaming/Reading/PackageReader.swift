@@ -66,7 +66,7 @@ package struct PackageReader {
     ) throws(PackageReadingError) {
         let document = try PlaylistDocument(bytes, path: manifest)
         guard document.isMultivariant else {
-            let rendition = PackageDescription.Rendition(manifest, kind: document.kind ?? "media")
+            let rendition = PackageDescription.Rendition(manifest, kind: document.kind ?? .media)
             return try add(ListedRendition(rendition, document), to: &description)
         }
         description.variants = document.variants

@@ -55,7 +55,7 @@ extension PackageReader {
     ) throws(PackageReadingError) -> [ListedRendition] {
         let document = try PlaylistDocument(bytes, path: manifest)
         guard document.isMultivariant else {
-            return [ListedRendition(PackageDescription.Rendition(manifest, kind: "media"), document)]
+            return [ListedRendition(PackageDescription.Rendition(manifest, kind: .media), document)]
         }
         let videos = document.variants.filter { $0.resolution != nil }
         guard let variant = (videos.isEmpty ? document.variants : videos).mostExpensive(\.bandwidth) else {
@@ -66,9 +66,9 @@ extension PackageReader {
             let rendition = reference.rendition
             let isPart =
                 switch rendition.kind {
-                case "audio": rendition.group == variant.audio && rendition.group != nil
-                case "subtitles": rendition.group == variant.subtitles && rendition.group != nil
-                default: false
+                case .audio: rendition.group == variant.audio && rendition.group != nil
+                case .subtitles: rendition.group == variant.subtitles && rendition.group != nil
+                case .video, .thumbnails, .images, .keyframes, .media, .other: false
                 }
             guard rendition.name == variant.path || isPart,
                 !listed.contains(where: { $0.rendition.name == rendition.name })
@@ -99,9 +99,9 @@ extension PackageReader {
                 manifest, line: second.line, "an MPD with several periods can't be read as one source")
         }
         var selected: [ListedRendition] = []
-        let videos = all.filter { $0.rendition.kind == "video" || $0.rendition.kind == "media" }
+        let videos = all.filter { $0.rendition.kind == .video || $0.rendition.kind == .media }
         if let video = videos.mostExpensive(\.bandwidth) { selected.append(video) }
-        for kind in ["audio", "subtitles"] {
+        for kind in [RenditionKind.audio, .subtitles] {
             let listed = all.filter { $0.rendition.kind == kind }
             for set in Set(listed.map(\.set)).sorted() {
                 if let best = listed.filter({ $0.set == set }).mostExpensive(\.bandwidth) {

@@ -2,7 +2,7 @@
 struct PlaylistDocument {
     private(set) var isMultivariant = false
     /// Type of the content that the playlist itself states: `keyframes` or `images`; nil for other playlists.
-    private(set) var kind: String?
+    private(set) var kind: RenditionKind?
 
     // MARK: Multivariant playlists
 
@@ -88,8 +88,8 @@ struct PlaylistDocument {
         switch String(decoding: parts[0], as: UTF8.self) {
         case "#EXT-X-STREAM-INF": pending = try variant(attributes(value))
         case "#EXT-X-MEDIA": try addMedia(attributes(value))
-        case "#EXT-X-I-FRAME-STREAM-INF": try addReference("keyframes", attributes(value))
-        case "#EXT-X-IMAGE-STREAM-INF": try addReference("images", attributes(value))
+        case "#EXT-X-I-FRAME-STREAM-INF": try addReference(.keyframes, attributes(value))
+        case "#EXT-X-IMAGE-STREAM-INF": try addReference(.images, attributes(value))
         case "#EXT-X-TARGETDURATION":
             guard let seconds = Int64(value), (0...ReadingLimits.duration / 1_000_000).contains(seconds)
             else {
@@ -111,8 +111,8 @@ struct PlaylistDocument {
             try addFile(uri, range: attributes["BYTERANGE"])
         case "#EXT-X-KEY":
             if try attributes(value)["METHOD"] != "NONE" { isEncrypted = true }
-        case "#EXT-X-I-FRAMES-ONLY": kind = "keyframes"
-        case "#EXT-X-IMAGES-ONLY": kind = "images"
+        case "#EXT-X-I-FRAMES-ONLY": kind = .keyframes
+        case "#EXT-X-IMAGES-ONLY": kind = .images
         case "#EXT-X-ENDLIST": hasEnd = true
         case "#EXT-X-DISCONTINUITY": note("a discontinuity")
         case "#EXT-X-GAP": note("a segment without media (`EXT-X-GAP`)")
@@ -150,11 +150,11 @@ struct PlaylistDocument {
             isMultivariant = true
             return
         }
-        try addReference((attributes["TYPE"] ?? "media").lowercased(), attributes)
+        try addReference(RenditionKind(mediaType: attributes["TYPE"]), attributes)
     }
 
     private mutating func addReference(
-        _ kind: String, _ attributes: AttributeListReader
+        _ kind: RenditionKind, _ attributes: AttributeListReader
     ) throws(PackageReadingError) {
         guard let uri = attributes["URI"] else { throw error("the tag has no `URI`") }
         var rendition = PackageDescription.Rendition(
@@ -188,7 +188,7 @@ struct PlaylistDocument {
             variant.path = try PackageReference.path(uri, in: path, line: line)
             pending = nil
             var rendition = PackageDescription.Rendition(
-                variant.path, kind: variant.resolution == nil ? "audio" : "video")
+                variant.path, kind: variant.resolution == nil ? .audio : .video)
             rendition.resolution = variant.resolution
             try append(rendition, ["default"])
             return variants.append(variant)

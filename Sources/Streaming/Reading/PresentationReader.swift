@@ -98,8 +98,7 @@ struct PresentationReader {
             throw error(node, "a representation without an `id`")
         }
         let type = level.contentType ?? level.mimeType?.split(separator: "/").first.map(String.init)
-        var rendition = PackageDescription.Rendition(
-            id, kind: type == "text" ? "subtitles" : type == "image" ? "images" : type ?? "media")
+        var rendition = PackageDescription.Rendition(id, kind: RenditionKind(contentType: type))
         rendition.codecs = level.codecs
         if let width = node.attributes["width"], let height = node.attributes["height"] {
             rendition.resolution = "\(width)x\(height)"

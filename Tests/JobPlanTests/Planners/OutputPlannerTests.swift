@@ -44,7 +44,8 @@ import Testing
             product: try #require(OutputPlanner.Product(snippet.output.kind)),
             container: try snippet.container,
             input: ResolvedInput(source, description), destination: path, as: written, prober: prober,
-            cover: cover.map { CoverPlan(path: "/art.jpg", image: $0, location: written.path.range) }
+            files: AddedFiles(
+                cover: cover.map { CoverPlan(path: "/art.jpg", image: $0, location: written.path.range) })
         ).decide()
         return (decision, snippet.findings(decision.reasons))
     }

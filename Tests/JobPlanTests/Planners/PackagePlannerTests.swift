@@ -36,7 +36,8 @@ import Testing
                 ?? FakeProber { request in
                     if case .trial = request.subject { return .success(.verdict(.valid)) }
                     return .success(.presence(true))
-                }
+                },
+            files: AddedFiles()
         ).decide()
         return (decision, snippet.findings(decision.reasons))
     }

@@ -95,7 +95,7 @@ import Testing
             container: try snippet.container, input: ResolvedInput(.file, source),
             destination: try #require(DestinationPath("/o.mkv")),
             as: try #require(snippet.output.destination),
-            prober: FakeProber(.order(nil)), cover: nil
+            prober: FakeProber(.order(nil)), files: AddedFiles()
         ).decide()
         let output = try #require(decision.value?.output, "\(decision.reasons.messages)")
         return (

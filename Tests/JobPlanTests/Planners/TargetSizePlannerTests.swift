@@ -32,7 +32,7 @@ import Testing
             product: try #require(OutputPlanner.Product(snippet.output.kind)),
             container: try snippet.container, input: ResolvedInput(.file, description),
             destination: try #require(DestinationPath("/" + written.path.value)), as: written,
-            prober: prober, cover: nil
+            prober: prober, files: AddedFiles()
         ).decide()
         return (decision.value?.output, snippet.messages(decision.reasons.diagnostics), prober.requests)
     }

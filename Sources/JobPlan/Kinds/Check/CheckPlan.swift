@@ -19,6 +19,8 @@ extension CheckPlan: KindPlan {
     /// A check has no output, and reads its source again.
     package var isReevaluable: Bool { false }
 
+    package func isCacheable(_ output: OutputPlan) -> Bool { false }
+
     package func cost(of output: OutputPlan, duration: Double) -> OutputCost {
         output.tracks.reduce(OutputCost()) { $0 + Self.cost(of: $1) }
     }

@@ -72,6 +72,14 @@ extension ImagesPlan: KindPlan {
     package var hasSeveralFiles: Bool { sheet?.index != nil || stills.first?.destination != nil }
 
     package var hasVariableFileCount: Bool { true }
+    package var hasTimeLine: Bool { false }
+
+    /// The index of a sheet refers to the sheet's file.
+    package var containsOwnName: Bool { sheet?.index != nil }
+
+    /// Expectations of images can't be evaluated again.
+    package func isCacheable(_ output: OutputPlan) -> Bool { output.expectations.isEmpty }
+
     package var isCopiedToPublish: Bool { files(at: "").count > 1 }
 
     package func files(at destination: String) -> [String] {

@@ -43,6 +43,10 @@ extension MediaPlan: KindPlan {
 
     package var isWrittenBySession: Bool { true }
 
+    package func isCacheable(_ output: OutputPlan) -> Bool {
+        output.tracks.contains { $0.encoding != nil } && output.tracks.allSatisfy { $0.cut == nil }
+    }
+
     package func cost(of output: OutputPlan, duration: Double) -> OutputCost {
         output.tracks.reduce(OutputCost()) { $0 + Self.cost(of: $1, duration: duration) }
     }

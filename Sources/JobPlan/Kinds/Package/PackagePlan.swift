@@ -100,6 +100,9 @@ extension PackagePlan: KindPlan {
     package var destinationKind: DestinationPath.Kind? { .folder }
     package var isCopiedToPublish: Bool { true }
 
+    /// Each rendition is kept on its own.
+    package func isCacheable(_ output: OutputPlan) -> Bool { false }
+
     /// A package no longer contains the files that were evaluated.
     package var isReevaluable: Bool { false }
 

@@ -16,6 +16,7 @@ struct PackagePlanner {
     let destination: DestinationPath
     let written: DestinationSpec
     let prober: any SourceProber
+    let files: AddedFiles
 
     /// Maximum number of segments of a rendition.
     static let mostSegments = 50_000
@@ -58,19 +59,21 @@ struct PackagePlanner {
     private func renditions(_ reasons: inout Reasons) -> [Rendition] {
         var renditions: [Rendition] = []
         for spec in spec.renditions {
-            if lacksTrack(spec) {
-                reasons.note("\(spec.id?.value ?? ""): optional, and the source has no such track")
-                continue
-            }
             guard let container = spec.container, let id = spec.id,
                 let product = OutputPlanner.Product(spec.kind)
             else { continue }
-            let planner = OutputPlanner(
+            var planner = OutputPlanner(
                 job: job, output: spec.storedRendition, product: product, container: container, input: input,
-                destination: destination.child(id.value), as: written, prober: prober, cover: nil)
+                destination: destination.child(id.value), as: written, prober: prober,
+                files: AddedFiles(subtitles: files.subtitles))
+            planner.isRendition = true
             let decision = planner.decide()
             reasons.diagnostics.add(decision.reasons.diagnostics)
-            guard let (input, plan) = decision.value else { continue }
+            guard let (input, plan) = decision.value else {
+                // The package lacks a rendition whose optional rule selects no track.
+                for note in decision.reasons.notes { reasons.note("\(id.value): \(note)") }
+                continue
+            }
             guard plan.tracks.count == 1 else {
                 reasons.error(
                     .noSuchTrack,
@@ -86,12 +89,6 @@ struct PackagePlanner {
                 .noSuchTrack, "the source has no track for the `package`", at: self.spec.range)
         }
         return renditions
-    }
-
-    /// Whether an optional rule selects no track, so that the package lacks the rendition.
-    private func lacksTrack(_ spec: OutputSpec) -> Bool {
-        guard let rule = spec.tracks.first, rule.isOptional else { return false }
-        return input.description.tracks(of: rule.mediaType, matching: rule.selection).isEmpty
     }
 
     // MARK: Checks
@@ -336,7 +333,8 @@ struct PackagePlanner {
             }
         }
         return rendition.plan.ledger.map { entry in
-            guard entry.outcome == .dropped, entry.track == source.index, case .tag(let key) = entry.item,
+            guard entry.outcome == .dropped, entry.track == source.index,
+                entry.file?.exact == rendition.track?.file?.path.exact, case .tag(let key) = entry.item,
                 isStated(key)
             else { return entry }
             var entry = entry

@@ -21,7 +21,7 @@ package enum PackageText {
         }
         for rendition in package.renditions {
             let parts = [
-                rendition.kind, rendition.codecs, rendition.resolution, rendition.language,
+                rendition.kind.rawValue, rendition.codecs, rendition.resolution, rendition.language,
                 rendition.title.map { "“\($0)”" }, rendition.group.map { "group \($0)" },
                 rendition.bandwidth.map { "\($0) bits/s" }, counted(rendition.segments, "segment"),
                 "\(rendition.duration) s",

@@ -27,6 +27,9 @@ extension WaveformPlan: KindPlan {
             && reading.samplesPerPixel > 0
     }
 
+    /// Expectations of a waveform can't be evaluated again.
+    package func isCacheable(_ output: OutputPlan) -> Bool { output.expectations.isEmpty }
+
     package func cost(of output: OutputPlan, duration: Double) -> OutputCost {
         guard let frame = OutputCost.frame(of: output) else { return OutputCost() }
         // A waveform decodes the whole track.

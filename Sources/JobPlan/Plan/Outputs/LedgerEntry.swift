@@ -6,6 +6,8 @@ package struct LedgerEntry: Codable, Hashable, Sendable {
         case encoded
         case dropped
     }
+    /// Absolute path of the subtitle file that has the item; nil for items of the source.
+    package var file: String? = nil
     /// Index of the item's track; nil for items of the file.
     package var track: Int?
     package var item: LedgerItem

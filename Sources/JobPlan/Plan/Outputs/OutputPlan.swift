@@ -131,6 +131,12 @@ extension OutputPlan {
         }
     }
 
+    /// The files that are read in addition to the source, with their locations in the job file: cover and subtitles.
+    var addedFiles: [(path: String, location: SourceRange)] {
+        (media?.cover.map { [($0.path, $0.location)] } ?? [])
+            + allTracks.compactMap(\.file).map { ($0.path, $0.location) }
+    }
+
     /// Timecode of the output's first frame.
     package var timecode: String? {
         tracks.first { $0.source.mediaType == .video }?.metadata.first(where: \.isTimecode)?.value

@@ -126,7 +126,7 @@ extension JobPlan {
         var only = plan.outputs[output].tracks[track]
         (only.transform, only.metadata) = (nil, [])
         plan.outputs[output].tracks = [only]
-        plan.outputs[output].container = "mkv"
+        plan.outputs[output].container = ContainerType.matroska.name
         plan.outputs[output].kind = .media(MediaPlan())
         if !quality.windows.isEmpty {
             plan.outputs[output].expectedDuration = quality.windows.reduce(.zero) { $0 + $1.duration }

@@ -104,8 +104,10 @@ package struct TrackPlan: Codable, Hashable, Sendable {
         package var isExact: Bool
     }
 
-    /// Track of the source.
+    /// Track of the source, or of `file`.
     package var source: TrackDescription
+    /// The subtitle file that the track is read from; nil for a track of the source.
+    package var file: SubtitleFilePlan? = nil
     /// Mix of several source tracks into this one; `source` then contains their common properties.
     package var mix: AudioMix?
     /// Composition of several source tracks into this one; `source` then describes the composed frames.
@@ -156,6 +158,7 @@ extension TrackPlan {
     static func part(of path: ArraySlice<String>) -> RecipeName.TrackPart {
         switch path.first.flatMap(CodingKeys.init(stringValue:)) {
         case .source: .source
+        case .file: .setting
         case .action: Action.part(of: path.dropFirst())
         default: .other
         }
@@ -164,11 +167,23 @@ extension TrackPlan {
     /// Type and index of the source track, for messages.
     package var label: String { source.label }
 
+    /// The source track in messages of a run, such as `source track 2`.
+    package var sourceLabel: String {
+        file.map { "track \(source.index) of \($0.name)" } ?? "source track \(source.index)"
+    }
+
+    /// Returns type, format and language of the source track, with the file that it is read from. The text may contain
+    /// untrusted text.
+    package func sourceText(_ files: FileNames) -> String {
+        LedgerText.plainName(source) + (file.map { " of \(files[$0.path])" } ?? "")
+    }
+
     /// Smart cut of the track; nil if it is copied as a whole or encoded.
     package var cut: SmartCut? { if case .smartCut(let cut) = action { cut } else { nil } }
 
     /// Returns whether the track reads a source track, by its index, alone or in a mix.
     package func takes(_ index: Int) -> Bool {
+        if file != nil { return false }
         if let mix { return mix.inputs.contains { $0.track == index } }
         if let composing { return composing.inputs.contains { $0.track == index } }
         return source.index == index

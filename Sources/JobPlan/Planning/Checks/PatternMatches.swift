@@ -1,4 +1,5 @@
 internal import Diagnostics
+internal import ExactStrings
 internal import FileSystem
 internal import Glibc
 internal import JobSpec
@@ -13,7 +14,8 @@ private struct PatternSearch {
     private var usedExceptions: Set<Int> = []
     /// Patterns that match no file, without an obstacle.
     private var unmatched: [FilePatterns.Entry] = []
-    private var omittedCount = 0
+    /// Absolute paths of the files that exceptions omit.
+    private var omitted: Set<ExactString> = []
 
     init(_ patterns: FilePatterns, absolutePath: @escaping (Located<String>) -> String) {
         self.patterns = patterns
@@ -57,9 +59,10 @@ private struct PatternSearch {
     /// Returns whether an exception omits a file that a pattern matches.
     private mutating func isOmitted(_ path: String, of pattern: Located<String>) -> Bool {
         guard !exceptions.isEmpty else { return false }
-        let omitting = exceptions.entries(matching: absolutePath(Located(path, at: pattern.range)))
+        let absolute = absolutePath(Located(path, at: pattern.range))
+        let omitting = exceptions.entries(matching: absolute)
         usedExceptions.formUnion(omitting)
-        omittedCount += omitting.isEmpty ? 0 : 1
+        if !omitting.isEmpty { omitted.insert(absolute.exact) }
         return !omitting.isEmpty
     }
 
@@ -77,10 +80,10 @@ private struct PatternSearch {
                 sink.warning(.noMatch, message, at: pattern.range, notes: notes, help: help)
             }
         }
-        if isError, omittedCount > 0 {
+        if isError, !omitted.isEmpty {
             sink.error(
                 .noMatch,
-                "`except` omits \(omittedCount == 1 ? "the only file" : "all \(omittedCount) files")",
+                "`except` omits \(omitted.count == 1 ? "the only file" : "all \(omitted.count) files")",
                 at: patterns.range,
                 notes: patterns.exceptions.indices.filter(usedExceptions.contains).map {
                     Diagnostic.Note(

@@ -39,7 +39,7 @@ struct SourceOverwriteCheck {
             guard let file = Self.identified(path, known, disk) else { continue }
             self.sources[file] = self.sources[file] ?? location
         }
-        guard files.contains(where: { $0.jobs.contains { $0.outputs.contains { $0.package != nil } } }) else {
+        guard files.contains(where: { $0.jobs.contains { $0.outputs.contains(where: \.isFolder) } }) else {
             return
         }
         readPaths = sources.compactMap { source in
@@ -61,26 +61,48 @@ struct SourceOverwriteCheck {
         _ files: [JobFile], images: [ImageOutputFiles], _ destinations: inout DestinationTable
     ) -> DiagnosticSink {
         var sink = DiagnosticSink()
+        let subtitles = files.flatMap { file in
+            file.jobs.flatMap(\.renditions).flatMap(\.tracks).compactMap(\.file).map {
+                (file.absolutePath($0.path), $0.path.range)
+            }
+        }
+        let (missing, locations) = (missing(subtitles, &destinations), Set(subtitles.map(\.1)))
         for file in files {
             for job in file.jobs {
                 for output in job.outputs {
                     guard let written = output.destination?.path else { continue }
                     check(
-                        file.absolutePath(written), at: written.range, &destinations, into: &sink
-                    ) { path in help(for: output, of: job, in: file, at: path, of: files.count) }
+                        file.absolutePath(written), at: written.range, &destinations, into: &sink, missing
+                    ) { path, source in
+                        // Only assets can be outputs of other jobs.
+                        locations.contains(source)
+                            ? nil : help(for: output, of: job, in: file, at: path, of: files.count)
+                    }
                 }
             }
-            for output in file.jobs.flatMap(\.outputs) where output.package != nil {
+            for output in file.jobs.flatMap(\.outputs) where output.isFolder {
                 guard let written = output.destination?.path else { continue }
                 checkFolder(file.absolutePath(written), at: written.range, &destinations, into: &sink)
             }
             for output in images where output.job.file.exact == file.path.exact {
                 for path in output.paths {
-                    check(path, at: output.location, &destinations, into: &sink) { _ in nil }
+                    check(path, at: output.location, &destinations, into: &sink, missing) { _, _ in nil }
                 }
             }
         }
         return sink
+    }
+
+    /// Returns the resolved paths of subtitle files that don't exist, which optional rules may name, with their locations.
+    private func missing(
+        _ files: [(path: String, location: SourceRange)], _ destinations: inout DestinationTable
+    ) -> [ExactString: SourceRange] {
+        var missing: [ExactString: SourceRange] = [:]
+        for (path, location) in files where identified(path) == nil {
+            guard let resolved = destinations.resolve(path)?.path.exact else { continue }
+            missing[resolved] = missing[resolved] ?? location
+        }
+        return missing
     }
 
     /// Reports a folder that contains a source or a job file: replacing the folder would remove it.
@@ -100,9 +122,16 @@ struct SourceOverwriteCheck {
 
     private func check(
         _ destination: String, at location: SourceRange, _ destinations: inout DestinationTable,
-        into sink: inout DiagnosticSink, help: (_ path: String) -> String?
+        into sink: inout DiagnosticSink, _ missing: [ExactString: SourceRange],
+        help: (_ path: String, _ source: SourceRange) -> String?
     ) {
-        guard let path = destinations.resolve(destination)?.path, let file = identified(path) else {
+        guard let path = destinations.resolve(destination)?.path else { return }
+        guard let file = identified(path) else {
+            // The next run would find the file.
+            guard let source = missing[path.exact] else { return }
+            sink.error(
+                .destinationIsSource, "the destination is also a source, which is never overwritten: \(path)",
+                at: location, notes: [Diagnostic.Note("the source is here", at: source)])
             return
         }
         if jobFiles.contains(file) {
@@ -112,7 +141,8 @@ struct SourceOverwriteCheck {
         sink.error(
             .destinationIsSource,
             "the destination is also a source, which is never overwritten: \(path)",
-            at: location, notes: [Diagnostic.Note("the source is here", at: source)], help: help(path))
+            at: location, notes: [Diagnostic.Note("the source is here", at: source)], help: help(path, source)
+        )
     }
 
     /// Returns help for a destination that another job reads by its path, or that a pattern matches: the file is an

@@ -66,6 +66,11 @@ extension InputResolver {
                 at: path.range)
             return nil
         }
+        if let language = asset.language {
+            sink.warning(
+                .notSupported, "`language` has no effect on parts of a composition", at: language.range,
+                help: "set `language` in the track rule")
+        }
         guard let input = resolve(asset, into: &sink) else { return nil }
         var description = input.description
         switch input.source {

@@ -17,14 +17,16 @@ struct InputResolver {
     /// Returns nil after an error.
     func input(of job: JobSpec, into sink: inout DiagnosticSink) -> ResolvedInput? {
         guard var input = resolve(job.asset, into: &sink) else { return nil }
-        guard case .file(let path, _) = input.source,
+        if case .file(let path, _) = input.source,
             EstimatedLength(source: input.description, job: job, prober: catalog.prober).isRelevant
-        else { return input }
-        guard
-            let measured = catalog.description(
-                of: path, .precise, isPackage: input.package != nil, at: job.asset.range, into: &sink)
-        else { return nil }
-        input.description = measured
+        {
+            guard
+                let measured = catalog.description(
+                    of: path, .precise, isPackage: input.package != nil, at: job.asset.range, into: &sink)
+            else { return nil }
+            input.description = measured
+        }
+        if let language = job.asset.language { input.description.setLanguage(language.value) }
         return input
     }
 

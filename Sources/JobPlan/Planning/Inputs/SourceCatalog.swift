@@ -27,6 +27,7 @@ final class SourceCatalog {
     /// Image sequences by path, frame rate and frame count; several jobs may read one.
     private var sequences: [ExactString: Result<ResolvedInput, SourceProblem>] = [:]
     private var covers: [ExactString: Result<CoverImage, SourceProblem>] = [:]
+    private var read: [ExactString: Result<FileContents, SourceProblem>] = [:]
     private var finder: SourceFinder
     /// The job and the output that write each destination of the only job file, for help.
     private lazy var writers: [ExactString: (job: JobSpec, output: OutputSpec)] = {
@@ -201,6 +202,25 @@ final class SourceCatalog {
                 return nil
             }
         }
+    }
+
+    // MARK: Subtitle files
+
+    /// Returns size and digest of a file of at most `limit` bytes.
+    func contents(of path: String, limit: Int64) throws(SourceProblem) -> FileContents {
+        let result =
+            read[path.exact]
+            ?? Result { () throws(SourceProblem) in try prober.fileContents(of: path, limit: limit) }
+        read[path.exact] = result
+        return try result.get()
+    }
+
+    /// Returns the description of a file, without diagnostics.
+    func description(of path: String) throws(SourceProblem) -> SourceDescription {
+        let request = SourceRequest(path: path, timing: .fast)
+        let result = probed[request.key] ?? Self.probe(request, fileProber)
+        probed[request.key] = result
+        return try result.get()
     }
 
     // MARK: Other uses

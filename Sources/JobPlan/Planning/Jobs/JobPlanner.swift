@@ -96,7 +96,11 @@ struct JobPlanner {
                     into: &sink)
             }
             guard
-                let decision = decide(output, from: input, at: destination, cover: covers[position])
+                let decision = decide(
+                    output, from: input, at: destination,
+                    with: AddedFiles(
+                        cover: covers[position],
+                        subtitles: { catalog.subtitles($0, of: file, isOptional: $1) }))
             else { continue }
             sink.add(decision.reasons.diagnostics)
             guard var planned = decision.value else { continue }

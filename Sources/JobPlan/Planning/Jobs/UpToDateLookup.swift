@@ -72,7 +72,11 @@ struct UpToDateLookup {
     ) -> UpToDateQuery? {
         guard !job.isTemplate else { return nil }
         let covers = job.outputs.compactMap(\.media?.metadata.cover).map(file.absolutePath)
-        var query = UpToDateQuery(file: file, job: job, source: nil, covers: covers, outputs: [])
+        let subtitles = job.renditions.flatMap(\.tracks).compactMap {
+            $0.file.map { file.absolutePath($0.path) }
+        }
+        var query = UpToDateQuery(
+            file: file, job: job, source: nil, covers: covers, subtitles: subtitles, outputs: [])
         for output in job.outputs {
             var path: DestinationPath?
             if let written = output.destination?.path {

@@ -1,4 +1,5 @@
 internal import Diagnostics
+internal import ExactStrings
 internal import LibAV
 internal import Media
 
@@ -11,7 +12,10 @@ enum LedgerCollector {
     /// selected twice has the entries of both selections; an item is listed as dropped only if neither selection keeps
     /// it.
     static func ledger(_ entries: [LedgerEntry], of source: SourceDescription) -> [LedgerEntry] {
-        let byTrack = Dictionary(grouping: entries, by: \.track)
+        let ofFiles = Dictionary(grouping: entries.filter { $0.file != nil }) {
+            FileTrack(file: ($0.file ?? "").exact, track: $0.track)
+        }
+        let byTrack = Dictionary(grouping: entries.filter { $0.file == nil }, by: \.track)
         var result: [LedgerEntry] = []
         for track in source.tracks {
             let name = LedgerItem.track(track)
@@ -25,7 +29,19 @@ enum LedgerCollector {
         for tag in source.metadata where !tag.isTimecode && !items.contains(.tag(tag.key)) {
             result.append(LedgerEntry(track: nil, item: .tag(tag.key), outcome: .dropped, reason: unnamed))
         }
+        var seen: Set<FileTrack> = []
+        for entry in entries {
+            let key = FileTrack(file: (entry.file ?? "").exact, track: entry.track)
+            guard entry.file != nil, seen.insert(key).inserted else { continue }
+            result += merged(ofFiles[key] ?? [])
+        }
         return result
+    }
+
+    /// A track of a subtitle file.
+    private struct FileTrack: Hashable {
+        let file: ExactString
+        let track: Int?
     }
 
     private static func merged(_ entries: [LedgerEntry]) -> [LedgerEntry] {

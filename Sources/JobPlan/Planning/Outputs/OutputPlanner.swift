@@ -17,17 +17,20 @@ struct OutputPlanner {
     let written: DestinationSpec
     let prober: any SourceProber
     private let conditions: ConditionEvaluator
+    private let files: AddedFiles
+    /// Whether the output is a rendition of a package, which may be omitted.
+    var isRendition = false
     /// The cover from an image file; nil for none.
-    let cover: CoverPlan?
+    var cover: CoverPlan? { files.cover }
     var reasons = Reasons()
 
     init(
         job: JobSpec, output: OutputSpec, product: Product, container: Located<ContainerType>,
         input: ResolvedInput, destination: DestinationPath, as written: DestinationSpec,
-        prober: any SourceProber, cover: CoverPlan?
+        prober: any SourceProber, files: AddedFiles
     ) {
         self.product = product
-        self.cover = cover
+        self.files = files
         self.prober = prober
         conditions = ConditionEvaluator(input, prober: prober)
         self.job = job
@@ -48,7 +51,10 @@ struct OutputPlanner {
     private struct Chosen {
         let rule: TrackRule
         let tracks: [TrackDescription]
-        var indices: [Int] { tracks.map(\.index) }
+        /// The file that has the tracks; nil for those of the source.
+        var file: SubtitleFile? = nil
+        /// Indices of the tracks in the source.
+        var indices: [Int] { file == nil ? tracks.map(\.index) : [] }
         var isAttachment: Bool { rule.mediaType == .attachment }
     }
 
@@ -59,6 +65,7 @@ struct OutputPlanner {
         guard let rules = reasons.take(selection.decide()) else { return Decision(nil, reasons) }
         output.tracks = rules
         let chosen = choose()
+        if isRendition, chosen.allSatisfy(\.tracks.isEmpty) { return Decision(nil, reasons) }
         let video = chosen.first { $0.rule.mediaType == .video && !$0.tracks.isEmpty }?.tracks.first
         let copied = chosen.first {
             $0.rule.mediaType == .video && $0.rule.action.isCopy && !$0.tracks.isEmpty
@@ -71,7 +78,7 @@ struct OutputPlanner {
         reasons.add(LeftoverCheck.decide(output, of: description, chosen: chosen.flatMap(\.indices)))
         if let composed = input.composed { reasons.add(LeftoverCheck.decide(output, of: composed.unused)) }
         let tracks = tracks(withoutEmptySubtitles(chosen, extent), extent)
-        guard !reasons.hasErrors else { return Decision(nil, reasons) }
+        guard !reasons.hasErrors, !isRendition || !tracks.isEmpty else { return Decision(nil, reasons) }
         var plan = assemble(tracks, extent, attachments: attachments(chosen))
         finish(&plan, extent)
         return Decision(reasons.hasErrors ? nil : (InputPlan(job: job, input, extent), plan), reasons)
@@ -242,6 +249,10 @@ struct OutputPlanner {
         // `images` and `waveform` require their track.
         let isMedia = if case .media = product { true } else { false }
         for rule in output.tracks {
+            if let file = rule.file {
+                chosen += choose(from: file, by: rule)
+                continue
+            }
             let selected = description.select(rule.mediaType, by: rule.selection)
             if let note = selected.note { reasons.note(note) }
             if selected.tracks.isEmpty {
@@ -258,7 +269,7 @@ struct OutputPlanner {
             }
             chosen += conforming(Chosen(rule: rule, tracks: selected.tracks))
         }
-        if chosen.allSatisfy({ $0.tracks.isEmpty || $0.isAttachment }), !reasons.hasErrors {
+        if chosen.allSatisfy({ $0.tracks.isEmpty || $0.isAttachment }), !reasons.hasErrors, !isRendition {
             reasons.error(
                 .noSuchTrack, "the \(output.id == nil ? "job" : "output") has no track",
                 at: location)
@@ -270,9 +281,33 @@ struct OutputPlanner {
             reasons.error(
                 .containerCodec,
                 "\(container.value.name) can store only one track; the rules select \(count)",
-                at: container.range)
+                at: isRendition ? output.tracks.first?.selection.range ?? container.range : container.range)
         }
         return chosen
+    }
+
+    /// Returns the tracks of a subtitle file that a rule selects.
+    private mutating func choose(from spec: SubtitleFileSpec, by rule: TrackRule) -> [Chosen] {
+        switch reasons.take(files.subtitles(spec, rule.isOptional)) {
+        case nil: return []
+        case .missing(let name):
+            reasons.note("optional subtitle dropped: \(name) doesn't exist")
+            return []
+        case .found(let file):
+            let selected = file.input.description.select(.subtitle, by: rule.selection)
+            guard selected.tracks.isEmpty else {
+                return conforming(Chosen(rule: rule, tracks: selected.tracks, file: file))
+            }
+            let has = summary(of: .subtitle, in: file.input.description, named: file.plan.name)
+            if rule.isOptional {
+                reasons.note("optional subtitle dropped: \(has)")
+            } else {
+                reasons.error(
+                    .noSuchTrack, "no subtitle track matches: \(has)", at: rule.selection.range,
+                    help: "with `optional: true` the job runs without it")
+            }
+            return []
+        }
     }
 
     /// Returns the tracks of a rule with `copy: { where: … }`, divided into sections of tracks that are copied and sections
@@ -301,7 +336,9 @@ struct OutputPlanner {
             return []
         }
         return sections.compactMap { section in
-            chosen.rule.applied(isCopied: section.isCopied).map { Chosen(rule: $0, tracks: section.tracks) }
+            chosen.rule.applied(isCopied: section.isCopied).map {
+                Chosen(rule: $0, tracks: section.tracks, file: chosen.file)
+            }
         }
     }
 
@@ -309,17 +346,18 @@ struct OutputPlanner {
     /// optional rule omits them; for any other rule that is an error. Sources that other jobs have yet to
     /// publish are checked during the run.
     private mutating func withoutEmptySubtitles(_ chosen: [Chosen], _ extent: PlannedExtent) -> [Chosen] {
-        guard case .file(let path, _) = source else { return chosen }
         var kept: [Chosen] = []
         for chosen in chosen {
-            guard chosen.rule.mediaType == .subtitle else {
+            guard chosen.rule.mediaType == .subtitle,
+                case .file(let path, _) = chosen.file?.input.source ?? source
+            else {
                 kept.append(chosen)
                 continue
             }
-            let tracks = chosen.tracks.filter { isShown($0, of: path, by: chosen.rule, extent) }
-            kept.append(Chosen(rule: chosen.rule, tracks: tracks))
+            let tracks = chosen.tracks.filter { isShown($0, of: path, by: chosen, extent) }
+            kept.append(Chosen(rule: chosen.rule, tracks: tracks, file: chosen.file))
         }
-        if kept.allSatisfy({ $0.tracks.isEmpty || $0.isAttachment }), !reasons.hasErrors {
+        if kept.allSatisfy({ $0.tracks.isEmpty || $0.isAttachment }), !reasons.hasErrors, !isRendition {
             reasons.error(
                 .noSuchTrack, "the \(output.id == nil ? "job" : "output") has no track",
                 at: location)
@@ -328,22 +366,27 @@ struct OutputPlanner {
     }
 
     private mutating func isShown(
-        _ track: TrackDescription, of path: String, by rule: TrackRule, _ extent: PlannedExtent
+        _ track: TrackDescription, of path: String, by chosen: Chosen, _ extent: PlannedExtent
     ) -> Bool {
+        let rule = chosen.rule
+        let name = "subtitle track \(track.index)" + (chosen.file.map { " of \($0.plan.name)" } ?? "")
         do throws(SourceProblem) {
             if try prober.hasSubtitleEvents(track.index, in: extent.ranges, of: path) { return true }
         } catch {
-            reasons.error(.sourceUnreadable, "\(path): \(error)", at: job.asset.range)
+            reasons.error(
+                .sourceUnreadable, "\(path): \(error)", at: chosen.file?.plan.location ?? job.asset.range)
             return false
         }
         let whose = extent.ranges.isEmpty ? "" : " in the range"
         if rule.isOptional {
-            reasons.note("optional subtitle track \(track.index) dropped: it has no event\(whose)")
-            reasons.account(
-                for: .track(track), of: track.index, .dropped, "it has no event\(whose)")
+            reasons.note("optional \(name) dropped: it has no event\(whose)")
+            if chosen.file == nil {
+                reasons.account(
+                    for: .track(track), of: track.index, .dropped, "it has no event\(whose)")
+            }
         } else {
             reasons.error(
-                .noSuchTrack, "subtitle track \(track.index) has no event\(whose)", at: rule.selection.range,
+                .noSuchTrack, "\(name) has no event\(whose)", at: rule.selection.range,
                 help: "with `optional: true` the job runs without it")
         }
         return false
@@ -353,7 +396,7 @@ struct OutputPlanner {
     /// intended and gives a warning; other cases give a note.
     private mutating func omit(_ rule: TrackRule, has: String) {
         let isSilent =
-            rule.mediaType == .audio && !description.tracks(of: .audio).isEmpty
+            !isRendition && rule.mediaType == .audio && !description.tracks(of: .audio).isEmpty
             && !output.tracks.contains {
                 $0.mediaType == .audio
                     && !description.tracks(of: .audio, matching: $0.selection).isEmpty
@@ -370,12 +413,18 @@ struct OutputPlanner {
     }
 
     private func summary(of type: MediaType) -> String {
+        summary(of: type, in: description, named: "the source")
+    }
+
+    private func summary(
+        of type: MediaType, in description: SourceDescription, named name: String
+    ) -> String {
         let tracks = description.tracks(of: type)
-        if tracks.isEmpty { return "the source has no \(type.rawValue)" }
+        if tracks.isEmpty { return "\(name) has no \(type.rawValue)" }
         let each = tracks.enumerated().map {
             "\($0): \($1.isUnknown ? "unknown format" : $1.codec)\($1.language.map { " (\($0))" } ?? "")"
         }
-        return "the source has \(tracks.count) (\(each.joined(separator: ", ")))"
+        return "\(name) has \(tracks.count) (\(each.joined(separator: ", ")))"
     }
 
     // MARK: Tracks
@@ -391,18 +440,38 @@ struct OutputPlanner {
 
     /// Returns the output's tracks, without those that failed.
     private mutating func tracks(_ chosen: [Chosen], _ extent: PlannedExtent) -> [TrackPlan] {
-        let planner = TrackPlanner(
-            job: job, output: output, container: container, input: input, extent: extent, prober: prober)
         var tracks: [TrackPlan] = []
         for chosen in chosen where !chosen.isAttachment {
+            var planner = TrackPlanner(
+                job: job, output: output, container: container, input: chosen.file?.input ?? input,
+                extent: extent, prober: prober)
+            planner.isRendition = isRendition
+            let file = chosen.tracks.isEmpty ? nil : chosen.file.map { plan(of: $0, extent) }
             for (track, mix) in combined(chosen, planner, extent) {
-                let decision = planner.decide(
-                    track, by: output.images?.rule(chosen.rule, for: track) ?? chosen.rule, mix: mix,
+                var decision = planner.decide(
+                    track, by: product.rule(chosen.rule, for: track), mix: mix,
                     at: tracks.count)
+                if let file { decision = decision.reading(file) }
                 if let track = reasons.take(decision) { tracks.append(track) }
             }
         }
         return tracks
+    }
+
+    /// Returns the plan of a subtitle file, which ends with the source. Reports a file that ends later, as one for another
+    /// version of the source does.
+    private mutating func plan(of file: SubtitleFile, _ extent: PlannedExtent) -> SubtitleFilePlan {
+        var plan = file.plan
+        guard extent.ranges.isEmpty, !description.isDurationGuessed else { return plan }
+        plan.end = description.duration
+        let end = file.input.description.duration
+        if end > description.duration + MediaTime(value: 1, timescale: 1) {
+            reasons.diagnostics.warning(
+                .invalidRange,
+                "\(plan.name) ends at \(PlanText.time(end)), after the source, which ends at \(PlanText.time(description.duration)); later subtitles are dropped",
+                at: plan.location)
+        }
+        return plan
     }
 
     /// Returns the inputs of a rule's output tracks: each track that it selects, or one mix or composition of them.
@@ -426,5 +495,14 @@ struct OutputPlanner {
             spec: rule.mix, tracks: chosen.tracks,
             source: description, duration: extent.span(of: description), whole: rule.audioMix)
         return reasons.take(planner.decide()).map { [($0.sum, $0.mix)] } ?? []
+    }
+}
+
+extension Decision<TrackPlan> {
+    /// Returns the decision on a track of a subtitle file: the track and its ledger entries name the file.
+    fileprivate func reading(_ file: SubtitleFilePlan) -> Decision {
+        var track = value
+        track?.file = file
+        return Decision(track, reasons.concerning(file))
     }
 }

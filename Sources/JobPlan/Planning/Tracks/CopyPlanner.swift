@@ -179,8 +179,7 @@ struct CopyPlanner {
     /// before they are read. The writer tolerates gaps of up to 10 ms.
     private func unsupportedGap(in track: TrackDescription) -> TimeRange? {
         let type = container.value
-        let isGapless =
-            type.model.requiresContiguousSamples || BitstreamTraits.of(track.codec).isPCM && type.hasEditLists
+        let isGapless = type.model.requiresContiguousSamples(of: .of(track.codec))
         guard track.mediaType == .audio, track.isExact, isGapless else { return nil }
         let slack = MediaTime(value: 1, timescale: 100)
         var (offset, position) = (MediaTime.zero, MediaTime.zero)

@@ -11,6 +11,8 @@ struct TrackPlanner {
     let input: ResolvedInput
     let extent: PlannedExtent
     let prober: any SourceProber
+    /// Whether the track is that of a rendition of a package, whose manifests state the language.
+    var isRendition = false
     private var description: SourceDescription { input.description }
 
     /// Returns the output's track at a position, created from a source track or from a mix with the same
@@ -423,7 +425,7 @@ struct TrackPlanner {
             track: track, rule: rule, keep: (output.media ?? .defaults).metadata.keep,
             container: container,
             hasSeparateAlpha: hasAlpha && container.value.model.supportsSeparateAlpha,
-            changesLevels: action.changesLevels(of: track, mix: mix))
+            changesLevels: action.changesLevels(of: track, mix: mix), isRendition: isRendition)
         return planner.decide()
     }
 

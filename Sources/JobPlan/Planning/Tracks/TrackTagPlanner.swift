@@ -14,6 +14,8 @@ struct TrackTagPlanner {
     let hasSeparateAlpha: Bool
     /// Whether the output's audio levels differ from the source's.
     let changesLevels: Bool
+    /// Whether the track is that of a rendition of a package, whose manifests state the language.
+    let isRendition: Bool
     private var entries: [MetadataEntry] = []
     private var reasons = Reasons()
     /// Number of the source's tags that are kept.
@@ -30,7 +32,8 @@ struct TrackTagPlanner {
 
     init(
         track: TrackDescription, rule: TrackRule, keep: MetadataSpec.Keep,
-        container: Located<ContainerType>, hasSeparateAlpha: Bool, changesLevels: Bool
+        container: Located<ContainerType>, hasSeparateAlpha: Bool, changesLevels: Bool,
+        isRendition: Bool = false
     ) {
         self.track = track
         self.rule = rule
@@ -38,6 +41,7 @@ struct TrackTagPlanner {
         self.container = container
         self.hasSeparateAlpha = hasSeparateAlpha
         self.changesLevels = changesLevels
+        self.isRendition = isRendition
     }
 
     /// Tags that muxers and other programs write about a stream.
@@ -65,7 +69,7 @@ struct TrackTagPlanner {
         if let language {
             if let written = LanguageCode.written(language, of: track.mediaType, in: type) {
                 entries.append(MetadataEntry(key: "language", value: written))
-            } else {
+            } else if !isRendition {
                 reasons.note(
                     "the language \(language) of \(track.mediaType.rawValue) track \(track.index) is dropped: \(type.name) can't store it"
                 )

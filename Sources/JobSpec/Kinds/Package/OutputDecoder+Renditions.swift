@@ -53,7 +53,7 @@ extension OutputDecoder {
         of type: MediaType?, _ package: YAMLNode.Entry
     ) -> Located<ContainerType>? {
         if type == .subtitle {
-            return ContainerType.named("webvtt").map { Located($0, at: package.keyRange) }
+            return Located(.webvtt, at: package.keyRange)
         }
         let written = package.value[key: PackageDecoder.container]
         let container = written?.text.flatMap { SegmentContainer(rawValue: $0) } ?? .mp4

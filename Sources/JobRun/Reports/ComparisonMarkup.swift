@@ -1,0 +1,214 @@
+internal import ExactStrings
+internal import Glibc
+internal import JobPlan
+internal import LibAV
+internal import PlanWork
+
+/// The comparison of outputs of one source by size and similarity to it (rate and distortion): an SVG drawing and a table for
+/// each source and metric.
+enum ComparisonMarkup {
+    /// Maximum numbers of comparisons, and of outputs in each.
+    private static let (maxComparisons, maxPoints) = (50, 500)
+    /// Maximum number of outputs on the line whose names are drawn; those of more would overlap.
+    private static let maxNames = 8
+
+    /// Outputs of one source whose similarity was measured in the same way.
+    struct Comparison {
+        /// Path or description of the source.
+        let source: String
+        let metric: SimilarityMetric
+        let pool: SimilarityPool
+        /// In order of size.
+        var points: [Point]
+    }
+
+    /// An output with its similarity to its source.
+    struct Point: Equatable {
+        /// Id of the output.
+        let id: String
+        /// Size in bytes.
+        let size: Int64
+        /// Duration in seconds; nil if unknown.
+        let duration: Double?
+        /// Similarity: SSIM, or PSNR in dB.
+        let value: Double
+        /// Whether no other output is as small and more similar, or as similar and smaller (Pareto front).
+        var isBest = false
+    }
+
+    /// Returns the comparisons of at least two outputs, in the order of the report.
+    static func comparisons(_ report: RunReport) -> [Comparison] {
+        struct Key: Hashable {
+            let source: ExactString
+            let metric: SimilarityMetric
+            let pool: SimilarityPool
+        }
+        var found: [Key: Comparison] = [:]
+        var order: [Key] = []
+        for job in report.jobs {
+            guard let source = job.source, let size = job.size, size > 0 else { continue }
+            for (metric, pool, value) in similarities(of: job) {
+                let key = Key(source: source.exact, metric: metric, pool: pool)
+                if found[key] == nil {
+                    order.append(key)
+                    found[key] = Comparison(source: source, metric: metric, pool: pool, points: [])
+                }
+                found[key]?.points.append(
+                    Point(id: job.id, size: size, duration: job.duration, value: value))
+            }
+        }
+        return order.compactMap { found[$0] }.filter { $0.points.count > 1 }.map(\.withFront)
+    }
+
+    /// Returns the similarities of an output by metric and pool, each once.
+    private static func similarities(
+        of job: RunReport.Job
+    ) -> [(SimilarityMetric, SimilarityPool, Double)] {
+        var found: [(SimilarityMetric, SimilarityPool, Double)] = []
+        func add(_ metric: SimilarityMetric, _ pool: SimilarityPool, _ value: Double) {
+            if !found.contains(where: { $0.0 == metric && $0.1 == pool }) {
+                found.append((metric, pool, value))
+            }
+        }
+        for similarity in job.expectations.compactMap(\.similarity) {
+            add(similarity.metric, .mean, similarity.value)
+        }
+        if let quality = job.quality, let file = quality.encodes.last {
+            add(quality.metric, quality.pool, file.value)
+        }
+        return found
+    }
+
+    /// Returns the section; empty if the report has nothing to compare.
+    static func render(_ report: RunReport) -> String {
+        let all = comparisons(report)
+        guard !all.isEmpty else { return "" }
+        var text =
+            "<section aria-labelledby=\"comparison\">\n<h2 id=\"comparison\">Size and similarity</h2>\n<p class=\"soft\">Outputs of the same source. On the line, no other output is both smaller and more similar.</p>\n"
+        for comparison in all.prefix(maxComparisons) { text += render(comparison) }
+        if all.count > maxComparisons {
+            text += "<p>and \(all.count - maxComparisons) more comparisons</p>\n"
+        }
+        return text + "</section>\n"
+    }
+
+    private static func render(_ comparison: Comparison) -> String {
+        let (points, metric) = (comparison.points.prefix(maxPoints), comparison.metric)
+        let labels = labels(of: points.map(\.id))
+        var text =
+            "<h3>\(Markup.escaped(comparison.source.pathParts.last ?? comparison.source))</h3>\n"
+            + drawing(comparison, Array(points), labels)
+        text +=
+            "<div class=\"wide\"><table class=\"sortable\" aria-label=\"Outputs by size\">\n<thead><tr>"
+            + ["Output", "Size", "Bit rate", comparison.name, "On the line"].map {
+                "<th scope=\"col\">\(Markup.escaped($0))</th>"
+            }.joined() + "</tr></thead>\n<tbody>\n"
+        for (point, label) in zip(points, labels) {
+            let rate = point.bitRate
+            text +=
+                "<tr><th scope=\"row\">\(Markup.escaped(label))</th>"
+                + HTMLRenderer.cell(PlanText.bytes(point.size), value: Double(point.size))
+                + HTMLRenderer.cell(
+                    rate.map { "\(HTMLRenderer.number(($0 / 1000).rounded())) kbit/s" } ?? "",
+                    value: rate ?? 0)
+                + "<td class=\"number\" data-value=\"\(point.value)\">\(Markup.escaped(metric.text(point.value)))</td>"
+                + "<td>\(point.isBest ? "yes" : "")</td></tr>\n"
+        }
+        text += "</tbody></table></div>\n"
+        let rest = comparison.points.count - points.count
+        return rest > 0 ? text + "<p>and \(rest) more outputs</p>\n" : text
+    }
+
+    /// Returns short names of outputs: what differs between instances of one job, or the whole id.
+    static func labels(of ids: [String]) -> [String] {
+        let parts = ids.map { $0.split(separator: "[", maxSplits: 1).map(String.init) }
+        guard let first = parts.first?.first,
+            parts.allSatisfy({ $0.count == 2 && $0[0].exact == first.exact })
+        else { return ids }
+        return parts.map { part in
+            let inner = part[1]
+            // `crf=20]`, or `crf=20]/hd` for one of several outputs.
+            guard let end = inner.lastIndex(of: "]") else { return inner }
+            return String(inner[..<end] + inner[inner.index(after: end)...])
+        }
+    }
+
+    // MARK: Drawing
+
+    private static let (width, height, left, top, bottom) = (720.0, 320.0, 76.0, 24.0, 34.0)
+
+    /// Returns the drawing: size on a logarithmic axis, similarity upwards, and a line through the best outputs.
+    private static func drawing(_ comparison: Comparison, _ points: [Point], _ labels: [String]) -> String {
+        // Equal frames have an infinite PSNR, which has no place in the drawing.
+        let shown = zip(points, labels).filter {
+            comparison.metric == .ssim || $0.0.value < comparison.metric.identity
+        }
+        let (sizes, values) = (shown.map { log(Double($0.0.size)) }, shown.map(\.0.value))
+        guard let least = sizes.min(), let most = sizes.max(), let lowest = values.min(),
+            let highest = values.max(), least < most, lowest < highest
+        else { return "" }
+        func number(_ value: Double) -> String { HTMLRenderer.number(value) }
+        func x(_ size: Int64) -> Double {
+            left + 8 + (log(Double(size)) - least) / (most - least) * (width - left - 24)
+        }
+        func y(_ value: Double) -> Double {
+            top + (highest - value) / (highest - lowest) * (height - top - bottom - 10)
+        }
+        let base = height - bottom
+        var marks =
+            "<line class=\"axis\" x1=\"\(number(left))\" x2=\"\(number(width))\" y1=\"\(number(base))\" y2=\"\(number(base))\"/>\n"
+        for step in 0...3 {
+            let value = lowest + (highest - lowest) * Double(step) / 3
+            marks +=
+                "<line class=\"axis\" x1=\"\(number(left))\" x2=\"\(number(width))\" y1=\"\(number(y(value)))\" y2=\"\(number(y(value)))\" stroke-dasharray=\"2 4\"/>\n<text x=\"0\" y=\"\(number(y(value) + 4))\">\(Markup.escaped(comparison.metric.text(value)))</text>\n"
+            let size = Int64(exp(least + (most - least) * Double(step) / 3))
+            let anchor = step == 0 ? "start" : step == 3 ? "end" : "middle"
+            marks +=
+                "<text x=\"\(number(x(size)))\" y=\"\(number(base + 18))\" text-anchor=\"\(anchor)\">\(Markup.escaped(PlanText.bytes(size)))</text>\n"
+        }
+        let front = shown.filter(\.0.isBest).map { "\(number(x($0.0.size))),\(number(y($0.0.value)))" }
+        marks +=
+            "<polyline fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.5\" opacity=\".5\" points=\"\(front.joined(separator: " "))\"/>\n"
+        for (point, label) in shown where point.isBest && front.count <= maxNames {
+            let isLeft = x(point.size) < (left + width) / 2
+            marks +=
+                "<text x=\"\(number(x(point.size) + (isLeft ? 8 : -8)))\" y=\"\(number(y(point.value) + (isLeft ? 14 : -8)))\" text-anchor=\"\(isLeft ? "start" : "end")\">\(Markup.escaped(label))</text>\n"
+        }
+        for (point, label) in shown {
+            let title = "\(label): \(PlanText.bytes(point.size)), \(comparison.metric.text(point.value))"
+            marks +=
+                "<circle class=\"\(point.isBest ? "succeeded" : "up-to-date")\" cx=\"\(number(x(point.size)))\" cy=\"\(number(y(point.value)))\" r=\"5\"><title>\(Markup.escaped(title))</title></circle>\n"
+        }
+        let label = "\(comparison.name) over size; line: the smallest output at each similarity"
+        return
+            "<svg class=\"curve\" viewBox=\"0 0 \(Int(width)) \(Int(height))\" role=\"img\" aria-label=\"\(Markup.escaped(label))\">\n\(marks)</svg>\n"
+    }
+}
+
+extension ComparisonMarkup.Point {
+    /// Average bit rate in bits per second; nil if the duration is unknown.
+    var bitRate: Double? { duration.flatMap { $0 > 0 ? Double(size) * 8 / $0 : nil } }
+}
+
+extension ComparisonMarkup.Comparison {
+    /// Name of what was measured, such as `SSIM` or `SSIM (5th percentile)`.
+    var name: String {
+        switch pool {
+        case .mean: metric.rawValue.uppercased()
+        case .p5: "\(metric.rawValue.uppercased()) (5th percentile)"
+        case .min: "\(metric.rawValue.uppercased()) (lowest frame)"
+        }
+    }
+
+    /// The comparison with points in order of size, of which those of the Pareto front are marked.
+    fileprivate var withFront: Self {
+        var comparison = self
+        comparison.points.sort { ($0.size, -$0.value) < ($1.size, -$1.value) }
+        var highest = -Double.infinity
+        for index in comparison.points.indices where comparison.points[index].value > highest {
+            highest = comparison.points[index].value
+            comparison.points[index].isBest = true
+        }
+        return comparison
+    }
+}
