@@ -119,6 +119,9 @@ import Testing
         #expect(optional.findings == [])
         #expect(optional.plan?.outputs[0].notes == ["optional subtitle dropped: b.srt doesn't exist"])
         #expect(tracks(optional.plan) == [])
+        let entry = try #require(
+            optional.plan?.outputs[0].ledger.first { $0.item.text == "subtitle file b.srt" })
+        #expect(entry.outcome == .dropped && entry.reason == "it doesn't exist")
         let both = try planned(
             "{ subtitle: { asset: large.srt }, optional: true, copy: true }, { subtitle: { asset: large.srt }, copy: true }"
         )
@@ -138,13 +141,16 @@ import Testing
         #expect(audio.findings == ["6:57: no subtitle track matches: a.srt has no subtitle"])
         let empty = try planned(
             "{ subtitle: { asset: empty.srt, index: 1 }, copy: true }", existing: ["empty.srt"])
-        #expect(empty.findings == ["6:57: subtitle track 1 of empty.srt has no event"])
+        #expect(
+            empty.findings == [
+                "6:57: subtitle track 1 of empty.srt has no event before the end of the source"
+            ])
         let omitted = try planned(
             "{ subtitle: { asset: empty.srt, index: 1 }, optional: true, copy: true }",
             existing: ["empty.srt"])
         #expect(
             omitted.plan?.outputs[0].notes == [
-                "optional subtitle track 1 of empty.srt dropped: it has no event"
+                "optional subtitle track 1 of empty.srt dropped: it has no event before the end of the source"
             ])
     }
 

@@ -1,6 +1,7 @@
 import Foundation
 import JobPlan
 import LibAV
+import Media
 import Testing
 
 @testable import JobRun
@@ -33,13 +34,14 @@ import Testing
         }
     }
 
-    /// Outputs that another one beats in both respects aren't on the front; of equal ones, the first is.
+    /// Outputs that another one beats in both respects aren't on the front; equal ones are on it together.
     @Test func front_hasTheSmallestOutputAtEachSimilarity() {
         let found = points(
             report(
                 job("a", 400, 0.99), job("b", 100, 0.9), job("c", 200, 0.89), job("d", 300, 0.99),
                 job("e", 100, 0.9)))
-        #expect(found == [["b 100 0.9 best", "e 100 0.9", "c 200 0.89", "d 300 0.99 best", "a 400 0.99"]])
+        #expect(
+            found == [["b 100 0.9 best", "e 100 0.9 best", "c 200 0.89", "d 300 0.99 best", "a 400 0.99"]])
     }
 
     /// Only outputs of the same source with the same metric are compared.
@@ -50,6 +52,22 @@ import Testing
                 job("d", 4, 0.7), job("e", nil, 0.6), job("f", 5, 0.5, of: nil), job("g", 6)))
         #expect(found == [["a 1 0.9 best", "d 4 0.7"]])
         #expect(ComparisonMarkup.render(report(job("a", 1, 0.9))) == "")
+    }
+
+    /// The similarity is that to the encoder's input, so other frame sizes aren't comparable; nor are other lengths.
+    @Test func comparisons_haveOneFrameSizeAndLength() {
+        func job(_ id: String, _ size: Int64, width: Int, seconds: Double) -> RunReport.Job {
+            var job = self.job(id, size, 0.9)
+            (job.frameSize, job.duration) = (PixelSize(width: width, height: 90), seconds)
+            return job
+        }
+        let all = ComparisonMarkup.comparisons(
+            report(
+                job("a", 1, width: 160, seconds: 2), job("b", 2, width: 320, seconds: 2),
+                job("c", 3, width: 160, seconds: 2.02), job("d", 4, width: 320, seconds: 1),
+                job("e", 5, width: 320, seconds: 2), job("f", 6, width: 320, seconds: 0.98)))
+        #expect(all.map { $0.points.map(\.id) } == [["a", "c"], ["b", "e"], ["d", "f"]])
+        #expect(all.map(\.title) == ["film.mp4, 160x90", "film.mp4, 320x90", "film.mp4, 320x90"])
     }
 
     /// A search of `crf` counts with the similarity of its last file, and with its pool.
@@ -72,6 +90,7 @@ import Testing
     @Test(arguments: [
         (["web[crf=20]", "web[crf=26]"], ["crf=20", "crf=26"]),
         (["web[crf=20]/hd", "web[crf=20]/sd"], ["crf=20/hd", "crf=20/sd"]),
+        (["web[a.mp4,crf=20]", "web[a.mp4,crf=26]"], ["crf=20", "crf=26"]),
         (["web[crf=20]", "tv[crf=20]"], ["web[crf=20]", "tv[crf=20]"]), (["a", "b"], ["a", "b"]),
     ])
     func labels_areWhatDiffers(_ ids: [String], _ expected: [String]) {

@@ -1,7 +1,9 @@
 internal import ExactStrings
 internal import Glibc
+internal import Diagnostics
 internal import JobPlan
 internal import LibAV
+internal import Media
 internal import PlanWork
 
 /// The comparison of outputs of one source by size and similarity to it (rate and distortion): an SVG drawing and a table for
@@ -9,13 +11,16 @@ internal import PlanWork
 enum ComparisonMarkup {
     /// Maximum numbers of comparisons, and of outputs in each.
     private static let (maxComparisons, maxPoints) = (50, 500)
-    /// Maximum number of outputs on the line whose names are drawn; those of more would overlap.
-    private static let maxNames = 8
+    /// Maximum number of outputs whose numbers are drawn; those of more would overlap.
+    private static let maxNumbers = 60
 
-    /// Outputs of one source whose similarity was measured in the same way.
+    /// Outputs of one source with frames of one size and of the same length, whose similarity was measured in the same way. The
+    /// similarity is that to the encoder's input, so that frames of other sizes can't be compared.
     struct Comparison {
         /// Path or description of the source.
         let source: String
+        /// Size of the encoded frames; nil if they are copied.
+        let frame: PixelSize?
         let metric: SimilarityMetric
         let pool: SimilarityPool
         /// In order of size.
@@ -40,24 +45,30 @@ enum ComparisonMarkup {
     static func comparisons(_ report: RunReport) -> [Comparison] {
         struct Key: Hashable {
             let source: ExactString
+            let frame: PixelSize?
             let metric: SimilarityMetric
             let pool: SimilarityPool
         }
-        var found: [Key: Comparison] = [:]
+        // Each key has a comparison for each length.
+        var found: [Key: [Comparison]] = [:]
         var order: [Key] = []
         for job in report.jobs {
             guard let source = job.source, let size = job.size, size > 0 else { continue }
             for (metric, pool, value) in similarities(of: job) {
-                let key = Key(source: source.exact, metric: metric, pool: pool)
-                if found[key] == nil {
-                    order.append(key)
-                    found[key] = Comparison(source: source, metric: metric, pool: pool, points: [])
+                let key = Key(source: source.exact, frame: job.frameSize, metric: metric, pool: pool)
+                if found[key] == nil { order.append(key) }
+                let point = Point(id: job.id, size: size, duration: job.duration, value: value)
+                if let index = found[key]?.firstIndex(where: { $0.points[0].isAsLong(as: point) }) {
+                    found[key]?[index].points.append(point)
+                } else {
+                    found[key, default: []].append(
+                        Comparison(
+                            source: source, frame: job.frameSize, metric: metric, pool: pool, points: [point])
+                    )
                 }
-                found[key]?.points.append(
-                    Point(id: job.id, size: size, duration: job.duration, value: value))
             }
         }
-        return order.compactMap { found[$0] }.filter { $0.points.count > 1 }.map(\.withFront)
+        return order.flatMap { found[$0] ?? [] }.filter { $0.points.count > 1 }.map(\.withFront)
     }
 
     /// Returns the similarities of an output by metric and pool, each once.
@@ -84,10 +95,17 @@ enum ComparisonMarkup {
         let all = comparisons(report)
         guard !all.isEmpty else { return "" }
         var text =
-            "<section aria-labelledby=\"comparison\">\n<h2 id=\"comparison\">Size and similarity</h2>\n<p class=\"soft\">Outputs of the same source. On the line, no other output is both smaller and more similar.</p>\n"
+            "<section aria-labelledby=\"comparison\">\n<h2 id=\"comparison\">Size and similarity</h2>\n<p class=\"soft\">Outputs of the same source, frame size and length. On the line (green), no other output is both smaller and more similar.</p>\n"
         for comparison in all.prefix(maxComparisons) { text += render(comparison) }
         if all.count > maxComparisons {
             text += "<p>and \(all.count - maxComparisons) more comparisons</p>\n"
+        }
+        let failed = report.jobs.count {
+            $0.outcome == .failed && $0.expectations.contains { $0.similarity != nil }
+        }
+        if failed > 0 {
+            text +=
+                "<p>\(counted(failed, "output")) that failed \(failed == 1 ? "its" : "their") expectations \(failed == 1 ? "is" : "are") not shown, because no file was published.</p>\n"
         }
         return text + "</section>\n"
     }
@@ -96,17 +114,17 @@ enum ComparisonMarkup {
         let (points, metric) = (comparison.points.prefix(maxPoints), comparison.metric)
         let labels = labels(of: points.map(\.id))
         var text =
-            "<h3>\(Markup.escaped(comparison.source.pathParts.last ?? comparison.source))</h3>\n"
-            + drawing(comparison, Array(points), labels)
+            "<h3>\(Markup.escaped(comparison.title))</h3>\n" + drawing(comparison, Array(points), labels)
         text +=
             "<div class=\"wide\"><table class=\"sortable\" aria-label=\"Outputs by size\">\n<thead><tr>"
-            + ["Output", "Size", "Bit rate", comparison.name, "On the line"].map {
+            + ["No.", "Output", "Size", "Bit rate", comparison.name, "On the line"].map {
                 "<th scope=\"col\">\(Markup.escaped($0))</th>"
             }.joined() + "</tr></thead>\n<tbody>\n"
-        for (point, label) in zip(points, labels) {
+        for (number, (point, label)) in zip(points, labels).enumerated() {
             let rate = point.bitRate
             text +=
-                "<tr><th scope=\"row\">\(Markup.escaped(label))</th>"
+                "<tr>" + HTMLRenderer.cell("\(number + 1)", value: Double(number + 1))
+                + "<th scope=\"row\">\(Markup.escaped(label))</th>"
                 + HTMLRenderer.cell(PlanText.bytes(point.size), value: Double(point.size))
                 + HTMLRenderer.cell(
                     rate.map { "\(HTMLRenderer.number(($0 / 1000).rounded())) kbit/s" } ?? "",
@@ -125,25 +143,29 @@ enum ComparisonMarkup {
         guard let first = parts.first?.first,
             parts.allSatisfy({ $0.count == 2 && $0[0].exact == first.exact })
         else { return ids }
-        return parts.map { part in
-            let inner = part[1]
-            // `crf=20]`, or `crf=20]/hd` for one of several outputs.
-            guard let end = inner.lastIndex(of: "]") else { return inner }
-            return String(inner[..<end] + inner[inner.index(after: end)...])
+        // `crf=20,preset=slow]`, or `crf=20]/hd` for one of several outputs.
+        let inner = parts.map { part -> (values: [Substring], output: Substring) in
+            guard let end = part[1].lastIndex(of: "]") else { return ([part[1][...]], "") }
+            return (part[1][..<end].split(separator: ","), part[1][part[1].index(after: end)...])
+        }
+        let common = inner.dropFirst().reduce(Set(inner.first?.values ?? [])) { $0.intersection($1.values) }
+        return inner.map { values, output in
+            let own = values.filter { !common.contains($0) }
+            return (own.isEmpty ? values : own).joined(separator: ",") + output
         }
     }
 
     // MARK: Drawing
 
-    private static let (width, height, left, top, bottom) = (720.0, 320.0, 76.0, 24.0, 34.0)
+    private static let (width, height, left, top, bottom) = (720.0, 340.0, 76.0, 36.0, 50.0)
 
     /// Returns the drawing: size on a logarithmic axis, similarity upwards, and a line through the best outputs.
     private static func drawing(_ comparison: Comparison, _ points: [Point], _ labels: [String]) -> String {
         // Equal frames have an infinite PSNR, which has no place in the drawing.
-        let shown = zip(points, labels).filter {
-            comparison.metric == .ssim || $0.0.value < comparison.metric.identity
+        let shown = points.indices.filter {
+            comparison.metric == .ssim || points[$0].value < comparison.metric.identity
         }
-        let (sizes, values) = (shown.map { log(Double($0.0.size)) }, shown.map(\.0.value))
+        let (sizes, values) = (shown.map { log(Double(points[$0].size)) }, shown.map { points[$0].value })
         guard let least = sizes.min(), let most = sizes.max(), let lowest = values.min(),
             let highest = values.max(), least < most, lowest < highest
         else { return "" }
@@ -166,31 +188,45 @@ enum ComparisonMarkup {
             marks +=
                 "<text x=\"\(number(x(size)))\" y=\"\(number(base + 18))\" text-anchor=\"\(anchor)\">\(Markup.escaped(PlanText.bytes(size)))</text>\n"
         }
-        let front = shown.filter(\.0.isBest).map { "\(number(x($0.0.size))),\(number(y($0.0.value)))" }
+        let front = shown.map { points[$0] }.filter(\.isBest).map {
+            "\(number(x($0.size))),\(number(y($0.value)))"
+        }
         marks +=
             "<polyline fill=\"none\" stroke=\"currentColor\" stroke-width=\"1.5\" opacity=\".5\" points=\"\(front.joined(separator: " "))\"/>\n"
-        for (point, label) in shown where point.isBest && front.count <= maxNames {
-            let isLeft = x(point.size) < (left + width) / 2
-            marks +=
-                "<text x=\"\(number(x(point.size) + (isLeft ? 8 : -8)))\" y=\"\(number(y(point.value) + (isLeft ? 14 : -8)))\" text-anchor=\"\(isLeft ? "start" : "end")\">\(Markup.escaped(label))</text>\n"
-        }
-        for (point, label) in shown {
+        for index in shown {
+            let (point, label) = (points[index], labels[index])
             let title = "\(label): \(PlanText.bytes(point.size)), \(comparison.metric.text(point.value))"
             marks +=
                 "<circle class=\"\(point.isBest ? "succeeded" : "up-to-date")\" cx=\"\(number(x(point.size)))\" cy=\"\(number(y(point.value)))\" r=\"5\"><title>\(Markup.escaped(title))</title></circle>\n"
+            guard shown.count <= maxNumbers else { continue }
+            marks +=
+                "<text x=\"\(number(x(point.size)))\" y=\"\(number(y(point.value) - 9))\" text-anchor=\"middle\">\(index + 1)</text>\n"
         }
+        marks +=
+            "<text x=\"\(number(width))\" y=\"\(number(height - 8))\" text-anchor=\"end\">size (logarithmic)</text>\n<text x=\"0\" y=\"12\">\(Markup.escaped(comparison.name))</text>\n"
         let label = "\(comparison.name) over size; line: the smallest output at each similarity"
         return
-            "<svg class=\"curve\" viewBox=\"0 0 \(Int(width)) \(Int(height))\" role=\"img\" aria-label=\"\(Markup.escaped(label))\">\n\(marks)</svg>\n"
+            "<div class=\"wide\"><svg class=\"curve\" viewBox=\"0 0 \(Int(width)) \(Int(height))\" style=\"min-width: 34rem\" role=\"img\" aria-label=\"\(Markup.escaped(label))\">\n\(marks)</svg></div>\n"
     }
 }
 
 extension ComparisonMarkup.Point {
+    /// Returns whether another output has the same length, up to a few packets of audio.
+    fileprivate func isAsLong(as other: Self) -> Bool {
+        guard let duration, let length = other.duration else { return duration == other.duration }
+        return abs(duration - length) <= 0.25
+    }
+
     /// Average bit rate in bits per second; nil if the duration is unknown.
     var bitRate: Double? { duration.flatMap { $0 > 0 ? Double(size) * 8 / $0 : nil } }
 }
 
 extension ComparisonMarkup.Comparison {
+    /// Source and frame size, for the user.
+    var title: String {
+        (source.pathParts.last ?? source) + (frame.map { ", \($0.width)x\($0.height)" } ?? "")
+    }
+
     /// Name of what was measured, such as `SSIM` or `SSIM (5th percentile)`.
     var name: String {
         switch pool {
@@ -204,9 +240,12 @@ extension ComparisonMarkup.Comparison {
     fileprivate var withFront: Self {
         var comparison = self
         comparison.points.sort { ($0.size, -$0.value) < ($1.size, -$1.value) }
-        var highest = -Double.infinity
-        for index in comparison.points.indices where comparison.points[index].value > highest {
-            highest = comparison.points[index].value
+        var best: ComparisonMarkup.Point?
+        for (index, point) in comparison.points.enumerated() {
+            // Equal outputs are on the line together.
+            let isEqual = best.map { $0.size == point.size && $0.value == point.value } ?? true
+            guard isEqual || point.value > best?.value ?? 0 else { continue }
+            best = point
             comparison.points[index].isBest = true
         }
         return comparison

@@ -5,7 +5,7 @@ package import JobPlan
 package import Diagnostics
 package import JobSpec
 package import LibAV
-internal import Media
+package import Media
 internal import FileSystem
 internal import Publishing
 package import Streaming
@@ -79,6 +79,8 @@ package struct RunReport: Codable, Sendable {
         package var quality: OutputResult.Quality?
         /// Manifests and renditions of a package; nil for other outputs.
         package fileprivate(set) var package: PackageSummary?
+        /// Size of the frames of the encoded video; nil without one.
+        package var frameSize: PixelSize?
         /// Clips, layers and audio items on the time line of a composition; nil for other sources.
         package var timeline: [TimelineSection]?
         package var tracks: [Track] = []
@@ -259,6 +261,9 @@ package struct RunReport: Codable, Sendable {
         let timeline = task.timeline
         job.timeline = timeline.isEmpty ? nil : timeline
         let samples = result?.tracks.map(\.appendedSamples) ?? []
+        job.frameSize = task.output.tracks.lazy.compactMap(\.encoding).first { $0.video != nil }.map {
+            PixelSize(width: $0.encoder.width, height: $0.encoder.height)
+        }
         let names = task.output.fileNames
         job.tracks = task.output.allTracks.enumerated().map { index, track in
             let (action, settings) = describe(track.action)

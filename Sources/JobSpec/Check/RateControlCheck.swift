@@ -153,6 +153,13 @@ enum RateControlCheck {
     static func checkTargetSize(
         _ spec: VideoEncodeSpec, unknown: Set<String>, into sink: inout DiagnosticSink
     ) {
+        if let scale = spec.scale, scale.value == .auto, spec.targetSize == nil,
+            !unknown.contains("target_size")
+        {
+            sink.error(
+                .missingKey, "`scale: auto` requires `target_size`", at: scale.range,
+                help: "`size` sets the size of the frame")
+        }
         guard let target = spec.targetSize else { return }
         let codec = spec.codec.value
         guard codec.reachesSizes else {

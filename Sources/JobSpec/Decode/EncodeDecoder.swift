@@ -128,6 +128,7 @@ struct EncodeDecoder {
         let aspect = reader.value("pixel_aspect_ratio", of: fields, as: Rational.self)
         spec.rateControl = rate
         spec.targetSize = reader.value("target_size", of: fields, as: Int64.self)
+        spec.scale = reader.choice("scale", of: fields, as: FrameScaling.self)
         spec.quality = fields["quality"].flatMap { quality($0.value) }
         spec.maxBitRate = maximum
         spec.bufferSize = buffer

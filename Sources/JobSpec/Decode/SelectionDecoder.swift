@@ -99,10 +99,19 @@ struct SelectionDecoder {
             reader.sink.error(
                 .invalidValue, "\(position.noun) can't be `\(text.value)`; expected \(position.expected)",
                 at: node.range,
-                help: Self.help(text.value, position)
+                help: Self.help(text.value, position, type)
                     ?? Suggestion.help(
                         for: text.value,
                         among: position == .listOfSingle ? SelectionWord.single : SelectionWord.several))
+            return nil
+        }
+        if position != .whole, type == .subtitle, case .mapping(let entries) = node.content,
+            let asset = entries.first(where: { $0.key == "asset" })
+        {
+            reader.sink.error(
+                .notSupported, "`asset` can't be in a list; each file needs a rule of its own",
+                at: asset.keyRange,
+                help: "with `optional: true`, a rule without its file is omitted")
             return nil
         }
         if case .sequence = node.content {
@@ -136,7 +145,10 @@ struct SelectionDecoder {
     }
 
     /// Returns help for a selection in the syntax of another tool; nil for other words.
-    private static func help(_ text: String, _ position: Position) -> String? {
+    private static func help(_ text: String, _ position: Position, _ type: MediaType) -> String? {
+        if type == .subtitle, position == .whole, text.contains(".") || text.contains("/") {
+            return "a subtitle file is `{ asset: \(text) }`"
+        }
         switch SelectionWord(rawValue: text) {
         case .some(.none):
             return position == .whole ? "omit the rule; tracks without a rule are dropped" : nil

@@ -24,6 +24,10 @@ extension Language {
                 "Maximum size of the finished file with all its tracks. The bit rate of the video is computed from the duration, the other tracks and the container, and corrected by further encodes, three at most. A file that would be larger fails the job; for one below 97 % of the size, the report states the reason. Encoders with two passes take two, SVT-AV1 takes one. Audio is copied, or encoded with a bit rate. A size that requires less than 0.002 bits per pixel and frame is an error, which states the smallest size."
             ),
             KeyInfo(
+                "scale", .word(FrameScaling.allCases.map(\.rawValue)),
+                "With `target_size`: `auto` reduces the frame until its bit rate is at least 0.02 bits per pixel and frame. The shorter side becomes 1080, 720, 540, 480, 360 or 240, the first below the size of the frame that suffices. The plan states the reduction.",
+                default: "none"),
+            KeyInfo(
                 "quality", .mapping(videoQuality),
                 "Similarity of the finished track to the encoder's input. The `crf` that reaches it is searched with at most five probes, the finished track is measured, and encoded again at most twice if it misses the target. An output below the target by more than `within` fails the job; for one above it, the report states the reason."
             ),

@@ -45,6 +45,7 @@ extension ForeignWords {
             "segment_type": "container", "segment_format": "container", "hls_segment_type": "container",
             "muxtype": "container",
         ],
+        "subtitleSelection": ["path": "asset", "file": "asset"],
         "assetLayer": ["start": "at", "end": "until"],
         "subtitleLayer": [
             "start": "at", "end": "until", "font_size": "size", "fontsize": "size", "font_color": "color",

@@ -35,6 +35,13 @@ package struct SettingsCheck: Sendable {
     }
 }
 
+/// The reduction of a frame whose bit rate would be too low.
+package enum FrameScaling: String, Codable, Sendable, CaseIterable {
+    case none
+    /// To the first common size that suffices.
+    case auto
+}
+
 /// The video encoding as specified in a job file. A property is nil if the job file doesn't set it.
 package struct VideoEncodeSpec: Sendable {
     /// Codec with its encoder.
@@ -44,6 +51,8 @@ package struct VideoEncodeSpec: Sendable {
     package var rateControl: Located<RateSetting>?
     /// Size of the finished file in bytes, from which the planner computes the bit rate.
     package var targetSize: Located<Int64>?
+    /// Reduction of the frame for `targetSize`; nil for none.
+    package var scale: Located<FrameScaling>?
     /// Similarity to the encoder's input, for which `crf` is searched.
     package var quality: Located<QualitySpec>?
     /// Maximum bit rate, in bits per second.

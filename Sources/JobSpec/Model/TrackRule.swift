@@ -184,6 +184,38 @@ package struct TrackRule: Sendable {
             }
         }
 
+        /// The video encoding; nil if no video is encoded.
+        package var video: VideoEncodeSpec? {
+            switch self {
+            case .encodeVideo(let spec): spec
+            case .copy(_, let otherwise): otherwise?.video
+            case .encodeAudio, .encodeSubtitle: nil
+            }
+        }
+
+        /// Returns the action with the frame of a video encoding reduced from a planned size, to one with a given shorter side.
+        package func scaled(from whole: PixelSize, toShorterSide side: Int, at range: SourceRange) -> Action {
+            switch self {
+            case .encodeVideo(var spec):
+                let isWide = whole.width >= whole.height
+                var size = Dimensions(width: isWide ? nil : side, height: isWide ? side : nil)
+                // With both sides, `fit` determines how the frame fills them.
+                if let written = spec.size?.value, written.width != nil, written.height != nil {
+                    let factor = Double(side) / Double(min(whole.width, whole.height))
+                    func even(_ length: Int) -> Int {
+                        max(2, Int((Double(length) * factor / 2).rounded()) * 2)
+                    }
+                    size = Dimensions(width: even(whole.width), height: even(whole.height))
+                }
+                spec.size = Located(size, at: range)
+                return .encodeVideo(spec)
+            case .copy(let location, let otherwise):
+                return .copy(
+                    location, otherwise: otherwise?.scaled(from: whole, toShorterSide: side, at: range))
+            case .encodeAudio, .encodeSubtitle: return self
+            }
+        }
+
         /// Settings that only a dry open of encoders and filters can validate.
         var settingsChecks: [SettingsCheck] {
             switch self {

@@ -128,4 +128,45 @@ import Testing
                 "{ video: first, \(when), encode: { codec: h264, target_size: 2MB } }, { video: first, when: { not: { video: { codec: h264 } } }, encode: { codec: hevc, target_size: 1MB } }"
             ) == [])
     }
+
+    private func size(_ output: OutputPlan?) throws -> String {
+        let encoder = try #require(output?.tracks[0].encoding?.encoder)
+        return "\(encoder.width)x\(encoder.height)"
+    }
+
+    /// The first common size at which the rate suffices is taken; the lowest if none does, as long as the size can be
+    /// reached.
+    @Test(arguments: [
+        ("target_size: 2MB, scale: auto", "1280x720", false),
+        ("target_size: 300kB, scale: auto", "854x480", true),
+        ("target_size: 300kB", "1280x720", false), ("target_size: 300kB, scale: none", "1280x720", false),
+        ("target_size: 80kB, scale: auto", "426x240", true),
+        ("target_size: 300kB, size: 1000x1000, fit: contain, scale: auto", "540x540", true),
+    ])
+    func scale_reducesTheFrameUntilTheRateSuffices(_ keys: String, _ expected: String, _ isNoted: Bool) throws
+    {
+        let (output, messages, _) = try decide(video(keys))
+        #expect(messages == [])
+        #expect(try size(output) == expected)
+        let notes = try #require(output).notes.filter { $0.contains("(`scale`)") }
+        #expect(notes.count == (isNoted ? 1 : 0))
+        guard keys == "target_size: 300kB, scale: auto" else { return }
+        #expect(
+            notes == [
+                "video track 0 is scaled from 1280x720 to 854x480 (`scale`), because `target_size` allows fewer than 0.02 bits per pixel and frame"
+            ])
+        let settings = try #require(output?.tracks[0].encoding).settings
+        #expect(settings.contains { $0.key == "size" && $0.value == "854x480" && $0.origin == .job })
+        // The rate is that of the size, whatever the frame.
+        #expect(try rate(output) == rate(decide(video("target_size: 300kB")).output))
+    }
+
+    /// An upright frame is reduced by its width; a size that no frame allows is an error.
+    @Test func scale_hasLimits() throws {
+        let upright = SourceDescription.file(.video(720, 1280))
+        let (output, _, _) = try decide(video("target_size: 300kB, scale: auto"), description: upright)
+        #expect(try size(output) == "480x854")
+        let (none, messages, _) = try decide(video("target_size: 5kB, scale: auto"))
+        #expect(none == nil && messages.count == 1 && messages[0].contains("can't be reached"), "\(messages)")
+    }
 }

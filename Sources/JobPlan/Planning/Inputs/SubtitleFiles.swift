@@ -25,7 +25,7 @@ struct SubtitleFile {
 enum SubtitleFileState {
     case found(SubtitleFile)
     /// The file doesn't exist, and the rule that names it is optional.
-    case missing(name: String)
+    case missing(path: String)
 }
 
 extension SourceCatalog {
@@ -47,11 +47,16 @@ extension SourceCatalog {
                         plan: plan, input: ResolvedInput(.file(path: path, identity: identity), description)))
             )
         } catch  where error.isMissing && isOptional {
-            return Decision(.missing(name: path.pathParts.last ?? path))
+            return Decision(.missing(path: path))
         } catch {
             reasons.error(
                 .sourceUnreadable, "\(path.pathParts.last ?? path): \(error)", at: location,
-                notes: [Diagnostic.Note("the path is \(path)")])
+                notes: [Diagnostic.Note("the path is \(path)")],
+                help: !error.isMissing
+                    ? nil
+                    : path.contains("*")
+                        ? "patterns aren't expanded here; `${asset.stem}` stands for the name of the source"
+                        : "with `optional: true` the job runs without it")
             return Decision(nil, reasons)
         }
     }

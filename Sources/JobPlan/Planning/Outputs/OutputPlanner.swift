@@ -1,4 +1,5 @@
 internal import Diagnostics
+internal import ExactStrings
 internal import JobSpec
 internal import LibAV
 internal import Media
@@ -77,7 +78,8 @@ struct OutputPlanner {
         }
         reasons.add(LeftoverCheck.decide(output, of: description, chosen: chosen.flatMap(\.indices)))
         if let composed = input.composed { reasons.add(LeftoverCheck.decide(output, of: composed.unused)) }
-        let tracks = tracks(withoutEmptySubtitles(chosen, extent), extent)
+        var tracks = tracks(withoutEmptySubtitles(chosen, extent), extent)
+        if !reasons.hasErrors { scaleToFit(&tracks, chosen, extent) }
         guard !reasons.hasErrors, !isRendition || !tracks.isEmpty else { return Decision(nil, reasons) }
         var plan = assemble(tracks, extent, attachments: attachments(chosen))
         finish(&plan, extent)
@@ -171,17 +173,53 @@ struct OutputPlanner {
         return false
     }
 
-    /// Sets the bit rate of a track with `target_size`. Returns the predicted size of the output; nil without such a track.
-    private mutating func fitSize(of tracks: inout [TrackPlan], _ metadata: [MetadataEntry]) -> Int64? {
+    /// Reduces the frame of a track with `scale: auto` until `target_size` allows a sensible bit rate.
+    private mutating func scaleToFit(
+        _ tracks: inout [TrackPlan], _ chosen: [Chosen], _ extent: PlannedExtent
+    ) {
+        guard let position = tracks.firstIndex(where: { $0.encoding?.targetSize != nil }),
+            let encoder = tracks[position].encoding?.encoder,
+            let rule = chosen.first(where: { $0.rule.range == tracks[position].location })?.rule,
+            let scale = rule.action.video?.scale, scale.value == .auto
+        else { return }
+        let sensible = TargetSizePlanner.sensibleBitsPerPixel
+        if bitsPerPixel(tracks).map({ $0 >= sensible }) == true { return }
+        let planner = TrackPlanner(
+            job: job, output: output, container: container, input: input, extent: extent, prober: prober)
+        let whole = PixelSize(width: encoder.width, height: encoder.height)
+        for side in TargetSizePlanner.shorterSides where side < min(whole.width, whole.height) {
+            var smaller = rule
+            smaller.action = rule.action.scaled(from: whole, toShorterSide: side, at: scale.range)
+            let decision = planner.decide(tracks[position].source, by: smaller, mix: nil, at: position)
+            guard let track = decision.value else { return }
+            tracks[position] = track
+            if bitsPerPixel(tracks).map({ $0 >= sensible }) == true { break }
+        }
+        guard let now = tracks[position].encoding?.encoder, now.width != whole.width else { return }
+        reasons.note(
+            "\(tracks[position].label) is scaled from \(whole) to \(now.width)x\(now.height) (`scale`), because `target_size` allows fewer than \(sensible) bits per pixel and frame"
+        )
+    }
+
+    /// Returns the bits per pixel and frame that `target_size` allows; nil if the size can't be reached.
+    private func bitsPerPixel(_ tracks: [TrackPlan]) -> Double? {
+        targetSizePlanner(tracks, []).decide().value?.bitsPerPixel
+    }
+
+    private func targetSizePlanner(_ tracks: [TrackPlan], _ metadata: [MetadataEntry]) -> TargetSizePlanner {
         let tags = (metadata + tracks.flatMap(\.metadata)).reduce(0) {
             $0 + $1.key.utf8.count + $1.value.utf8.count + 64
         }
-        let planner = TargetSizePlanner(
+        return TargetSizePlanner(
             tracks: tracks, container: container.value, source: source,
             fixedBytes: Int64(tags).adding(upToLimit: cover?.image.size ?? 0),
             fragmentInterval: output.media?.fragmentInterval?.value, prober: prober,
             sourceLocation: job.asset.range)
-        guard let fitted = reasons.take(planner.decide()) else { return nil }
+    }
+
+    /// Sets the bit rate of a track with `target_size`. Returns the predicted size of the output; nil without such a track.
+    private mutating func fitSize(of tracks: inout [TrackPlan], _ metadata: [MetadataEntry]) -> Int64? {
+        guard let fitted = reasons.take(targetSizePlanner(tracks, metadata).decide()) else { return nil }
         tracks = fitted.tracks
         return fitted.size
     }
@@ -290,8 +328,10 @@ struct OutputPlanner {
     private mutating func choose(from spec: SubtitleFileSpec, by rule: TrackRule) -> [Chosen] {
         switch reasons.take(files.subtitles(spec, rule.isOptional)) {
         case nil: return []
-        case .missing(let name):
-            reasons.note("optional subtitle dropped: \(name) doesn't exist")
+        case .missing(let path):
+            let file = path.pathParts.last ?? path
+            reasons.note("optional subtitle dropped: \(file) doesn't exist")
+            reasons.account(for: .named("subtitle file \(file)"), of: nil, .dropped, "it doesn't exist")
             return []
         case .found(let file):
             let selected = file.input.description.select(.subtitle, by: rule.selection)
@@ -304,10 +344,21 @@ struct OutputPlanner {
             } else {
                 reasons.error(
                     .noSuchTrack, "no subtitle track matches: \(has)", at: rule.selection.range,
-                    help: "with `optional: true` the job runs without it")
+                    help: selectsUnstatedLanguage(rule, of: file)
+                        ? "the file states no language; `language` of the rule labels the track, and `{ path: …, language: … }` the file"
+                        : "with `optional: true` the job runs without it")
             }
             return []
         }
+    }
+
+    /// Whether a rule selects subtitles by language in a file that states none.
+    private func selectsUnstatedLanguage(_ rule: TrackRule, of file: SubtitleFile) -> Bool {
+        let tracks = file.input.description.tracks(of: .subtitle)
+        return !tracks.isEmpty && tracks.allSatisfy { $0.language == nil }
+            && rule.selection.entries.contains { entry in
+                if case .matching(let criteria) = entry.value { criteria.language != nil } else { false }
+            }
     }
 
     /// Returns the tracks of a rule with `copy: { where: … }`, divided into sections of tracks that are copied and sections
@@ -369,15 +420,18 @@ struct OutputPlanner {
         _ track: TrackDescription, of path: String, by chosen: Chosen, _ extent: PlannedExtent
     ) -> Bool {
         let rule = chosen.rule
+        let end = chosen.file == nil ? nil : endOfSource(extent)
+        let ranges = end.map { [TimeRange(start: .zero, end: $0)] } ?? extent.ranges
         let name = "subtitle track \(track.index)" + (chosen.file.map { " of \($0.plan.name)" } ?? "")
         do throws(SourceProblem) {
-            if try prober.hasSubtitleEvents(track.index, in: extent.ranges, of: path) { return true }
+            if try prober.hasSubtitleEvents(track.index, in: ranges, of: path) { return true }
         } catch {
             reasons.error(
                 .sourceUnreadable, "\(path): \(error)", at: chosen.file?.plan.location ?? job.asset.range)
             return false
         }
-        let whose = extent.ranges.isEmpty ? "" : " in the range"
+        let whose =
+            !extent.ranges.isEmpty ? " in the range" : end == nil ? "" : " before the end of the source"
         if rule.isOptional {
             reasons.note("optional \(name) dropped: it has no event\(whose)")
             if chosen.file == nil {
@@ -458,14 +512,21 @@ struct OutputPlanner {
         return tracks
     }
 
+    /// The end of the source, with which subtitle files end; nil if ranges determine it, or if it is estimated.
+    private func endOfSource(_ extent: PlannedExtent) -> MediaTime? {
+        extent.ranges.isEmpty && !description.isDurationGuessed ? description.duration : nil
+    }
+
     /// Returns the plan of a subtitle file, which ends with the source. Reports a file that ends later, as one for another
     /// version of the source does.
     private mutating func plan(of file: SubtitleFile, _ extent: PlannedExtent) -> SubtitleFilePlan {
         var plan = file.plan
-        guard extent.ranges.isEmpty, !description.isDurationGuessed else { return plan }
-        plan.end = description.duration
+        plan.end = endOfSource(extent)
+        guard let sourceEnd = plan.end else { return plan }
         let end = file.input.description.duration
-        if end > description.duration + MediaTime(value: 1, timescale: 1) {
+        // Some formats state a length of 2^32 ms for a subtitle that is shown until the next one.
+        let isUnknown = end > MediaTime(value: 3_600_000, timescale: 1)
+        if !isUnknown, end > sourceEnd + MediaTime(value: 1, timescale: 1) {
             reasons.diagnostics.warning(
                 .invalidRange,
                 "\(plan.name) ends at \(PlanText.time(end)), after the source, which ends at \(PlanText.time(description.duration)); later subtitles are dropped",

@@ -20,6 +20,10 @@ struct TargetSizePlanner {
 
     /// Minimum bits per pixel and frame: 104 kb/s at 1920x1080 and 25 frames a second.
     static let minimumBitsPerPixel = 0.002
+    /// Bits per pixel and frame below which `scale: auto` reduces the frame: 1 Mb/s at 1920x1080 and 25 frames a second.
+    static let sensibleBitsPerPixel = 0.02
+    /// Shorter sides of frames to which `scale: auto` reduces.
+    static let shorterSides = [1080, 720, 540, 480, 360, 240]
     /// Bits per pixel of uncompressed 4:2:0 frames of 8 bits, above which no rate is of use.
     static let maximumBitsPerPixel = 12.0
     /// Samples in a packet of AAC; other codecs have a similar number.
@@ -27,8 +31,14 @@ struct TargetSizePlanner {
     /// Minimum bit rate in bits per second; encoders count in kilobits.
     static let minimumRate = 8000.0
 
-    /// Tracks with their bit rates, and the predicted size of the file in bytes.
-    typealias Fitted = (tracks: [TrackPlan], size: Int64)
+    /// Tracks with their bit rates.
+    struct Fitted {
+        let tracks: [TrackPlan]
+        /// Predicted size of the file in bytes.
+        let size: Int64
+        /// Bits per pixel and frame of the video.
+        let bitsPerPixel: Double
+    }
 
     /// Returns the tracks with the bit rate of the video; nil if no track has a target size, or after an error.
     consuming func decide() -> Decision<Fitted> {
@@ -87,7 +97,9 @@ struct TargetSizePlanner {
         }
         var result = tracks
         result[index].action = .encode(encoding)
-        return (result, Int64(bytes(at: Double(chosen))))
+        return Fitted(
+            tracks: result, size: Int64(bytes(at: Double(chosen))),
+            bitsPerPixel: Double(chosen) * seconds / (pixels * frames))
     }
 
     private mutating func note(_ rate: Int64, _ target: TargetSize, others: Double, whole: Double) {
