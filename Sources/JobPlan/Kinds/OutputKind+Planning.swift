@@ -64,6 +64,8 @@ extension OutputPlanner.Product {
         }
     }
 
+    var isMedia: Bool { if case .media = self { true } else { false } }
+
     /// Returns a rule adapted to a track and the product.
     func rule(_ rule: TrackRule, for track: TrackDescription) -> TrackRule {
         switch self {

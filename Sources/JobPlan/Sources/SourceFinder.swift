@@ -58,7 +58,7 @@ package struct SourceFinder {
                 files += images?.map { ($0, written.range) } ?? []
             }
             let covers = file.jobs.flatMap(\.outputs).compactMap(\.media?.metadata.cover)
-            let subtitles = file.jobs.flatMap(\.renditions).flatMap(\.tracks).compactMap(\.file?.path)
+            let subtitles = file.jobs.flatMap(\.subtitleFiles).map(\.path)
             for written in covers + subtitles {
                 let path = file.absolutePath(written)
                 if seen.insert(path.exact).inserted { files.append((path, written.range)) }

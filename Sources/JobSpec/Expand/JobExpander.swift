@@ -67,10 +67,12 @@ struct JobExpander {
 
         init(_ outline: Outline, jobs: [JobSpec], of definition: BatchDefinition) {
             (self.jobs, waiting) = (jobs, outline.waiting)
-            let all = outline.independent + waiting.values.flatMap(\.self)
-            hasTemplates = all.contains(where: \.isTemplate)
+            hasTemplates =
+                outline.independent.contains(where: \.isTemplate)
+                || waiting.values.contains { $0.contains(where: \.isTemplate) }
+            let expected = outline.independent.count { !$0.isTemplate }
+            guard jobs.count(where: { !$0.isTemplate }) < expected else { return }
             let known = outline.independent.filter { !$0.isTemplate }
-            guard jobs.count(where: { !$0.isTemplate }) < known.count else { return }
             let decoded = Set(jobs.map(\.base.exact))
             let lost =
                 known.first { !decoded.contains(definition.bases[$0.base].id.value.exact) } ?? known.first

@@ -78,6 +78,19 @@ extension JobSpec {
     /// All outputs, with the renditions of a package in place of the package.
     package var renditions: [OutputSpec] { outputs.flatMap { $0.package?.renditions ?? [$0] } }
 
+    /// The subtitle files that rules name, with repetitions.
+    package var subtitleFiles: [SubtitleFileSpec] {
+        var files: [SubtitleFileSpec] = []
+        func add(_ output: OutputSpec) {
+            for rule in output.tracks { if let file = rule.file { files.append(file) } }
+        }
+        for output in outputs {
+            for rendition in output.package?.renditions ?? [] { add(rendition) }
+            add(output)
+        }
+        return files
+    }
+
     /// Returns the output with an id; nil selects the only output of a job without `outputs`.
     package func output(_ id: String?) -> OutputSpec? { outputs.first { $0.id?.value == id } }
 }

@@ -62,9 +62,7 @@ struct SourceOverwriteCheck {
     ) -> DiagnosticSink {
         var sink = DiagnosticSink()
         let subtitles = files.flatMap { file in
-            file.jobs.flatMap(\.renditions).flatMap(\.tracks).compactMap(\.file).map {
-                (file.absolutePath($0.path), $0.path.range)
-            }
+            file.jobs.flatMap(\.subtitleFiles).map { (file.absolutePath($0.path), $0.path.range) }
         }
         let (missing, locations) = (missing(subtitles, &destinations), Set(subtitles.map(\.1)))
         for file in files {

@@ -32,7 +32,7 @@ struct ConditionEvaluator {
     private let isPredicted: Bool
     /// Whether the duration is exact, and so are those of the sources of a composition.
     private let hasExactDuration: Bool
-    private let measured: MeasuredBitRates
+    private let measured: MeasuredValues
 
     init(_ input: ResolvedInput, prober: any SourceProber) {
         (source, description, self.prober) = (input.source, input.description, prober)

@@ -72,9 +72,7 @@ struct UpToDateLookup {
     ) -> UpToDateQuery? {
         guard !job.isTemplate else { return nil }
         let covers = job.outputs.compactMap(\.media?.metadata.cover).map(file.absolutePath)
-        let subtitles = job.renditions.flatMap(\.tracks).compactMap {
-            $0.file.map { file.absolutePath($0.path) }
-        }
+        let subtitles = job.subtitleFiles.map { file.absolutePath($0.path) }
         var query = UpToDateQuery(
             file: file, job: job, source: nil, covers: covers, subtitles: subtitles, outputs: [])
         for output in job.outputs {

@@ -48,24 +48,17 @@ struct OutputPlanner {
     /// The output's location in the job file.
     private var location: SourceRange { output.id?.range ?? job.id.range }
 
-    /// A rule with the tracks that it selects.
-    private struct Chosen {
-        let rule: TrackRule
-        let tracks: [TrackDescription]
-        /// The file that has the tracks; nil for those of the source.
-        var file: SubtitleFile? = nil
-        /// Indices of the tracks in the source.
-        var indices: [Int] { file == nil ? tracks.map(\.index) : [] }
-        var isAttachment: Bool { rule.mediaType == .attachment }
-    }
-
     /// Returns the output plan and the input that it reads; nil after an error.
     consuming func decide() -> Decision<(input: InputPlan, output: OutputPlan)> {
         let selection = RuleSelection(
             rules: output.tracks, conditions: conditions, sourceLocation: job.asset.range)
         guard let rules = reasons.take(selection.decide()) else { return Decision(nil, reasons) }
         output.tracks = rules
-        let chosen = choose()
+        let chooser = TrackChooser(
+            job: job, output: output, isMedia: product.isMedia, isRendition: isRendition,
+            container: container, input: input, files: files, conditions: conditions, prober: prober,
+            location: location)
+        let chosen = reasons.take(chooser.decide()) ?? []
         if isRendition, chosen.allSatisfy(\.tracks.isEmpty) { return Decision(nil, reasons) }
         let video = chosen.first { $0.rule.mediaType == .video && !$0.tracks.isEmpty }?.tracks.first
         let copied = chosen.first {
@@ -78,7 +71,7 @@ struct OutputPlanner {
         }
         reasons.add(LeftoverCheck.decide(output, of: description, chosen: chosen.flatMap(\.indices)))
         if let composed = input.composed { reasons.add(LeftoverCheck.decide(output, of: composed.unused)) }
-        var tracks = tracks(withoutEmptySubtitles(chosen, extent), extent)
+        var tracks = tracks(reasons.take(chooser.shown(chosen, extent)) ?? [], extent)
         if !reasons.hasErrors { scaleToFit(&tracks, chosen, extent) }
         guard !reasons.hasErrors, !isRendition || !tracks.isEmpty else { return Decision(nil, reasons) }
         var plan = assemble(tracks, extent, attachments: attachments(chosen))
@@ -173,37 +166,20 @@ struct OutputPlanner {
         return false
     }
 
-    /// Reduces the frame of a track with `scale: auto` until `target_size` allows a sensible bit rate.
+    /// Reduces the frame of a track with `scale: auto`.
     private mutating func scaleToFit(
-        _ tracks: inout [TrackPlan], _ chosen: [Chosen], _ extent: PlannedExtent
+        _ tracks: inout [TrackPlan], _ chosen: [ChosenTracks], _ extent: PlannedExtent
     ) {
         guard let position = tracks.firstIndex(where: { $0.encoding?.targetSize != nil }),
-            let encoder = tracks[position].encoding?.encoder,
-            let rule = chosen.first(where: { $0.rule.range == tracks[position].location })?.rule,
-            let scale = rule.action.video?.scale, scale.value == .auto
+            let rule = chosen.first(where: { $0.rule.range == tracks[position].location })?.rule
         else { return }
-        let sensible = TargetSizePlanner.sensibleBitsPerPixel
-        if bitsPerPixel(tracks).map({ $0 >= sensible }) == true { return }
-        let planner = TrackPlanner(
-            job: job, output: output, container: container, input: input, extent: extent, prober: prober)
-        let whole = PixelSize(width: encoder.width, height: encoder.height)
-        for side in TargetSizePlanner.shorterSides where side < min(whole.width, whole.height) {
-            var smaller = rule
-            smaller.action = rule.action.scaled(from: whole, toShorterSide: side, at: scale.range)
-            let decision = planner.decide(tracks[position].source, by: smaller, mix: nil, at: position)
-            guard let track = decision.value else { return }
-            tracks[position] = track
-            if bitsPerPixel(tracks).map({ $0 >= sensible }) == true { break }
-        }
-        guard let now = tracks[position].encoding?.encoder, now.width != whole.width else { return }
-        reasons.note(
-            "\(tracks[position].label) is scaled from \(whole) to \(now.width)x\(now.height) (`scale`), because `target_size` allows fewer than \(sensible) bits per pixel and frame"
-        )
-    }
-
-    /// Returns the bits per pixel and frame that `target_size` allows; nil if the size can't be reached.
-    private func bitsPerPixel(_ tracks: [TrackPlan]) -> Double? {
-        targetSizePlanner(tracks, []).decide().value?.bitsPerPixel
+        let own = self
+        let scaling = ScalePlanner(
+            tracks: tracks, position: position, rule: rule,
+            planner: TrackPlanner(
+                job: job, output: output, container: container, input: input, extent: extent, prober: prober),
+            fit: { own.targetSizePlanner($0, []).decide().value })
+        if let scaled = reasons.take(scaling.decide()) { tracks = scaled }
     }
 
     private func targetSizePlanner(_ tracks: [TrackPlan], _ metadata: [MetadataEntry]) -> TargetSizePlanner {
@@ -214,7 +190,7 @@ struct OutputPlanner {
             tracks: tracks, container: container.value, source: source,
             fixedBytes: Int64(tags).adding(upToLimit: cover?.image.size ?? 0),
             fragmentInterval: output.media?.fragmentInterval?.value, prober: prober,
-            sourceLocation: job.asset.range)
+            measured: input.byteCounts, sourceLocation: job.asset.range)
     }
 
     /// Sets the bit rate of a track with `target_size`. Returns the predicted size of the output; nil without such a track.
@@ -279,212 +255,10 @@ struct OutputPlanner {
                 + (expected.map { $0 > limit.value ? ", which is likely" : "" } ?? ""))
     }
 
-    // MARK: Selection
-
-    /// Returns the tracks that each rule selects.
-    private mutating func choose() -> [Chosen] {
-        var chosen: [Chosen] = []
-        // `images` and `waveform` require their track.
-        let isMedia = if case .media = product { true } else { false }
-        for rule in output.tracks {
-            if let file = rule.file {
-                chosen += choose(from: file, by: rule)
-                continue
-            }
-            let selected = description.select(rule.mediaType, by: rule.selection)
-            if let note = selected.note { reasons.note(note) }
-            if selected.tracks.isEmpty {
-                let has = summary(of: rule.mediaType)
-                if rule.isOptional {
-                    omit(rule, has: has)
-                } else {
-                    reasons.error(
-                        .noSuchTrack,
-                        "no \(rule.mediaType.rawValue) track matches\(rule.selection.alternatives): \(has)",
-                        at: rule.selection.range,
-                        help: isMedia ? "with `optional: true` the job runs without it" : nil)
-                }
-            }
-            chosen += conforming(Chosen(rule: rule, tracks: selected.tracks))
-        }
-        if chosen.allSatisfy({ $0.tracks.isEmpty || $0.isAttachment }), !reasons.hasErrors, !isRendition {
-            reasons.error(
-                .noSuchTrack, "the \(output.id == nil ? "job" : "output") has no track",
-                at: location)
-        }
-        let count = chosen.reduce(0) {
-            $0 + ($1.rule.combinesTracks ? min(1, $1.tracks.count) : $1.tracks.count)
-        }
-        if container.value.model.isSingleTrack, count > 1 {
-            reasons.error(
-                .containerCodec,
-                "\(container.value.name) can store only one track; the rules select \(count)",
-                at: isRendition ? output.tracks.first?.selection.range ?? container.range : container.range)
-        }
-        return chosen
-    }
-
-    /// Returns the tracks of a subtitle file that a rule selects.
-    private mutating func choose(from spec: SubtitleFileSpec, by rule: TrackRule) -> [Chosen] {
-        switch reasons.take(files.subtitles(spec, rule.isOptional)) {
-        case nil: return []
-        case .missing(let path):
-            let file = path.pathParts.last ?? path
-            reasons.note("optional subtitle dropped: \(file) doesn't exist")
-            reasons.account(for: .named("subtitle file \(file)"), of: nil, .dropped, "it doesn't exist")
-            return []
-        case .found(let file):
-            let selected = file.input.description.select(.subtitle, by: rule.selection)
-            guard selected.tracks.isEmpty else {
-                return conforming(Chosen(rule: rule, tracks: selected.tracks, file: file))
-            }
-            let has = summary(of: .subtitle, in: file.input.description, named: file.plan.name)
-            if rule.isOptional {
-                reasons.note("optional subtitle dropped: \(has)")
-            } else {
-                reasons.error(
-                    .noSuchTrack, "no subtitle track matches: \(has)", at: rule.selection.range,
-                    help: selectsUnstatedLanguage(rule, of: file)
-                        ? "the file states no language; `language` of the rule labels the track, and `{ path: …, language: … }` the file"
-                        : "with `optional: true` the job runs without it")
-            }
-            return []
-        }
-    }
-
-    /// Whether a rule selects subtitles by language in a file that states none.
-    private func selectsUnstatedLanguage(_ rule: TrackRule, of file: SubtitleFile) -> Bool {
-        let tracks = file.input.description.tracks(of: .subtitle)
-        return !tracks.isEmpty && tracks.allSatisfy { $0.language == nil }
-            && rule.selection.entries.contains { entry in
-                if case .matching(let criteria) = entry.value { criteria.language != nil } else { false }
-            }
-    }
-
-    /// Returns the tracks of a rule with `copy: { where: … }`, divided into sections of tracks that are copied and sections
-    /// of tracks that are encoded, in the order of the tracks. Any other rule is one section.
-    private mutating func conforming(_ chosen: Chosen) -> [Chosen] {
-        guard let condition = chosen.rule.copyCondition else { return [chosen] }
-        var sections: [(isCopied: Bool, tracks: [TrackDescription])] = []
-        do throws(SourceProblem) {
-            for track in chosen.tracks {
-                let finding = try conditions.evaluate(condition, of: track)
-                switch finding.outcome {
-                case .holds: reasons.note("\(track.label) meets `where`: \(finding.text)")
-                case .fails: reasons.note("\(track.label) doesn't meet `where`: \(finding.text)")
-                case .unknown:
-                    reasons.note(RuleSelection.postponed("\(track.label) is copied", finding))
-                }
-                let isCopied = finding.outcome != .fails
-                if sections.last?.isCopied == isCopied {
-                    sections[sections.count - 1].tracks.append(track)
-                } else {
-                    sections.append((isCopied, [track]))
-                }
-            }
-        } catch {
-            reasons.error(.sourceUnreadable, "the source can't be read: \(error)", at: job.asset.range)
-            return []
-        }
-        return sections.compactMap { section in
-            chosen.rule.applied(isCopied: section.isCopied).map {
-                Chosen(rule: $0, tracks: section.tracks, file: chosen.file)
-            }
-        }
-    }
-
-    /// Returns the selection without text subtitle tracks that have no event in the range that is read. An
-    /// optional rule omits them; for any other rule that is an error. Sources that other jobs have yet to
-    /// publish are checked during the run.
-    private mutating func withoutEmptySubtitles(_ chosen: [Chosen], _ extent: PlannedExtent) -> [Chosen] {
-        var kept: [Chosen] = []
-        for chosen in chosen {
-            guard chosen.rule.mediaType == .subtitle,
-                case .file(let path, _) = chosen.file?.input.source ?? source
-            else {
-                kept.append(chosen)
-                continue
-            }
-            let tracks = chosen.tracks.filter { isShown($0, of: path, by: chosen, extent) }
-            kept.append(Chosen(rule: chosen.rule, tracks: tracks, file: chosen.file))
-        }
-        if kept.allSatisfy({ $0.tracks.isEmpty || $0.isAttachment }), !reasons.hasErrors, !isRendition {
-            reasons.error(
-                .noSuchTrack, "the \(output.id == nil ? "job" : "output") has no track",
-                at: location)
-        }
-        return kept
-    }
-
-    private mutating func isShown(
-        _ track: TrackDescription, of path: String, by chosen: Chosen, _ extent: PlannedExtent
-    ) -> Bool {
-        let rule = chosen.rule
-        let end = chosen.file == nil ? nil : endOfSource(extent)
-        let ranges = end.map { [TimeRange(start: .zero, end: $0)] } ?? extent.ranges
-        let name = "subtitle track \(track.index)" + (chosen.file.map { " of \($0.plan.name)" } ?? "")
-        do throws(SourceProblem) {
-            if try prober.hasSubtitleEvents(track.index, in: ranges, of: path) { return true }
-        } catch {
-            reasons.error(
-                .sourceUnreadable, "\(path): \(error)", at: chosen.file?.plan.location ?? job.asset.range)
-            return false
-        }
-        let whose =
-            !extent.ranges.isEmpty ? " in the range" : end == nil ? "" : " before the end of the source"
-        if rule.isOptional {
-            reasons.note("optional \(name) dropped: it has no event\(whose)")
-            if chosen.file == nil {
-                reasons.account(
-                    for: .track(track), of: track.index, .dropped, "it has no event\(whose)")
-            }
-        } else {
-            reasons.error(
-                .noSuchTrack, "\(name) has no event\(whose)", at: rule.selection.range,
-                help: "with `optional: true` the job runs without it")
-        }
-        return false
-    }
-
-    /// Reports that an optional rule selects no track. A silent output of a source with audio is rarely
-    /// intended and gives a warning; other cases give a note.
-    private mutating func omit(_ rule: TrackRule, has: String) {
-        let isSilent =
-            !isRendition && rule.mediaType == .audio && !description.tracks(of: .audio).isEmpty
-            && !output.tracks.contains {
-                $0.mediaType == .audio
-                    && !description.tracks(of: .audio, matching: $0.selection).isEmpty
-            }
-        let alternatives = rule.selection.alternatives
-        guard isSilent else {
-            let cause = alternatives.isEmpty ? has : "no track matches\(alternatives); \(has)"
-            return reasons.note("optional \(rule.mediaType.rawValue) dropped: \(cause)")
-        }
-        reasons.diagnostics.warning(
-            .noSuchTrack,
-            "the output has no audio: no track matches this optional selection\(alternatives.isEmpty ? "" : ",\(alternatives)"); \(has)",
-            at: rule.selection.range)
-    }
-
-    private func summary(of type: MediaType) -> String {
-        summary(of: type, in: description, named: "the source")
-    }
-
-    private func summary(
-        of type: MediaType, in description: SourceDescription, named name: String
-    ) -> String {
-        let tracks = description.tracks(of: type)
-        if tracks.isEmpty { return "\(name) has no \(type.rawValue)" }
-        let each = tracks.enumerated().map {
-            "\($0): \($1.isUnknown ? "unknown format" : $1.codec)\($1.language.map { " (\($0))" } ?? "")"
-        }
-        return "\(name) has \(tracks.count) (\(each.joined(separator: ", ")))"
-    }
-
     // MARK: Tracks
 
     /// Returns the indices of the attachments that are copied.
-    private mutating func attachments(_ chosen: [Chosen]) -> [Int] {
+    private mutating func attachments(_ chosen: [ChosenTracks]) -> [Int] {
         let files = chosen.filter(\.isAttachment).flatMap(\.tracks)
         for file in files {
             reasons.account(for: .track(file), of: file.index, .copied, "kept")
@@ -493,7 +267,7 @@ struct OutputPlanner {
     }
 
     /// Returns the output's tracks, without those that failed.
-    private mutating func tracks(_ chosen: [Chosen], _ extent: PlannedExtent) -> [TrackPlan] {
+    private mutating func tracks(_ chosen: [ChosenTracks], _ extent: PlannedExtent) -> [TrackPlan] {
         var tracks: [TrackPlan] = []
         for chosen in chosen where !chosen.isAttachment {
             var planner = TrackPlanner(
@@ -512,16 +286,11 @@ struct OutputPlanner {
         return tracks
     }
 
-    /// The end of the source, with which subtitle files end; nil if ranges determine it, or if it is estimated.
-    private func endOfSource(_ extent: PlannedExtent) -> MediaTime? {
-        extent.ranges.isEmpty && !description.isDurationGuessed ? description.duration : nil
-    }
-
     /// Returns the plan of a subtitle file, which ends with the source. Reports a file that ends later, as one for another
     /// version of the source does.
     private mutating func plan(of file: SubtitleFile, _ extent: PlannedExtent) -> SubtitleFilePlan {
         var plan = file.plan
-        plan.end = endOfSource(extent)
+        plan.end = description.endOfSubtitles(in: extent)
         guard let sourceEnd = plan.end else { return plan }
         let end = file.input.description.duration
         // Some formats state a length of 2^32 ms for a subtitle that is shown until the next one.
@@ -537,7 +306,7 @@ struct OutputPlanner {
 
     /// Returns the inputs of a rule's output tracks: each track that it selects, or one mix or composition of them.
     private mutating func combined(
-        _ chosen: Chosen, _ tracks: TrackPlanner, _ extent: PlannedExtent
+        _ chosen: ChosenTracks, _ tracks: TrackPlanner, _ extent: PlannedExtent
     ) -> [(TrackDescription, AudioMix?)] {
         let rule = chosen.rule
         guard rule.combinesTracks, !rule.action.isCopy, !chosen.tracks.isEmpty else {

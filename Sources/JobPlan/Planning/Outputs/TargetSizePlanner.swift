@@ -14,16 +14,14 @@ struct TargetSizePlanner {
     let fixedBytes: Int64
     let fragmentInterval: MediaTime?
     let prober: any SourceProber
+    /// Sizes of copied tracks that were measured. All packets are read for each.
+    let measured: MeasuredValues
     /// Location of the source in the job file.
     let sourceLocation: SourceRange
     var reasons = Reasons()
 
     /// Minimum bits per pixel and frame: 104 kb/s at 1920x1080 and 25 frames a second.
     static let minimumBitsPerPixel = 0.002
-    /// Bits per pixel and frame below which `scale: auto` reduces the frame: 1 Mb/s at 1920x1080 and 25 frames a second.
-    static let sensibleBitsPerPixel = 0.02
-    /// Shorter sides of frames to which `scale: auto` reduces.
-    static let shorterSides = [1080, 720, 540, 480, 360, 240]
     /// Bits per pixel of uncompressed 4:2:0 frames of 8 bits, above which no rate is of use.
     static let maximumBitsPerPixel = 12.0
     /// Samples in a packet of AAC; other codecs have a similar number.
@@ -160,7 +158,10 @@ struct TargetSizePlanner {
         }
         guard case .file(let path, _) = source, !SourceLocation.isRemote(path) else { return declared }
         do throws(SourceProblem) {
-            let whole = Double(try prober.byteCount(track.source.index, of: path))
+            let whole = Double(
+                try measured.value(of: track.source.index) { index throws(SourceProblem) in
+                    try prober.byteCount(index, of: path)
+                })
             // Of a range, the average is taken; the run measures the packets.
             let duration = track.source.timeRange.duration.seconds
             return duration > 0 ? whole * min(1, seconds / duration) : whole

@@ -109,9 +109,11 @@ struct CopyPlanner {
         guard isData ? type.model.dataCodecs.contains(track.codec) : type.canHold(codec: track.codec) else {
             return refuse(
                 "\(type.name) can't store \(track.knownCodec ?? "an unknown codec"), the codec of \(track.label)",
-                help: isData
-                    ? "it holds data tracks of \(type.model.dataCodecs.joined(separator: " and ")); use `data: { codec: … }` to select them"
-                    : "use `encode`, or another container", into: &sink)
+                help: track.mediaType == .subtitle
+                    ? helpForSubtitle(track)
+                    : isData
+                        ? "it holds data tracks of \(type.model.dataCodecs.joined(separator: " and ")); use `data: { codec: … }` to select them"
+                        : "use `encode`, or another container", into: &sink)
         }
         if track.has(.changingHeaders),
             [.video, .audio].contains(track.mediaType)
@@ -194,6 +196,15 @@ struct CopyPlanner {
             position = last
         }
         return nil
+    }
+
+    /// Returns help for a subtitle track that the container can't store.
+    private func helpForSubtitle(_ track: TrackDescription) -> String {
+        let codecs = SubtitleCodec.allCases.filter { container.value.canHold(codec: $0.libavName) }
+        guard let codec = codecs.first, SubtitleCodec.canConvert(from: track.codec) else {
+            return "use another container, such as mkv"
+        }
+        return "use `encode: { codec: \(codec.rawValue) }`, or another container"
     }
 
     private func whole(_ track: TrackDescription, into sink: inout DiagnosticSink) -> Result? {

@@ -224,7 +224,10 @@ struct TrackPlanner {
                 reasons.error(
                     .cannotDecode,
                     "\(track.label) is \(track.codec), which stores images; they can't be converted to text",
-                    at: spec.codec.range, help: "use `copy: true` to keep the images")
+                    at: spec.codec.range,
+                    help: container.value.canHold(codec: track.codec)
+                        ? "use `copy: true` to keep the images"
+                        : "\(container.value.name) can't store them; in mkv, `copy: true` keeps the images")
                 return nil
             }
             accountForStyles(of: track, as: spec.codec.value, &reasons)
