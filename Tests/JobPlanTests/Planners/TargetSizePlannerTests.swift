@@ -161,6 +161,25 @@ import Testing
         #expect(try rate(output) == rate(decide(video("target_size: 300kB")).output))
     }
 
+    /// The frame is the largest of the common ones whose rate suffices: `ScalePlanner` tries them in descending order.
+    @Test func scale_takesTheLargestSufficientFrame() throws {
+        #expect(zip(ScalePlanner.shorterSides, ScalePlanner.shorterSides.dropFirst()).allSatisfy { $0 > $1 })
+        for size in stride(from: 200, through: 1000, by: 50) {
+            let output = try #require(decide(video("target_size: \(size)kB, scale: auto")).output)
+            let encoder = try #require(output.tracks[0].encoding?.encoder)
+            let rate = Double(try self.rate(output))
+            func bits(_ width: Int, _ height: Int) -> Double { rate / 25 / Double(width * height) }
+            let sensible = ScalePlanner.sensibleBitsPerPixel
+            #expect(bits(encoder.width, encoder.height) >= sensible, "\(size) kB")
+            guard
+                let larger = ([720] + ScalePlanner.shorterSides.filter { $0 < 720 }).last(where: {
+                    $0 > encoder.height
+                })
+            else { continue }
+            #expect(bits(larger * 16 / 9, larger) < sensible, "\(size) kB")
+        }
+    }
+
     /// An upright frame is reduced by its width; a size that no frame allows is an error.
     @Test func scale_hasLimits() throws {
         let upright = SourceDescription.file(.video(720, 1280))
