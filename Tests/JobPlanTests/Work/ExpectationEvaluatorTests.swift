@@ -216,4 +216,15 @@ import Testing
         // Without expectations, the subject isn't opened.
         #expect(try evaluator([]).evaluate().isEmpty)
     }
+
+    /// Results of the filters are finite and within the limits that replies of workers must keep.
+    @Test(arguments: [
+        (SimilarityMetric.psnr, Double.infinity, 200.0), (.psnr, 42.5, 42.5), (.ssim, 1.0000001, 1),
+        (.ssim, -0.01, 0),
+        (.psnr, .nan, 0),
+    ])
+    func similarity_isFinite(_ metric: SimilarityMetric, _ value: Double, _ expected: Double) {
+        let similarity = MeasuredSimilarity(metric: metric, value: value)
+        #expect(similarity.value == expected && similarity.isValid)
+    }
 }
