@@ -90,8 +90,9 @@ struct SessionBuilder {
     }
 
     private func check(_ file: SubtitleFilePlan) throws {
-        do throws(FileContentsProblem) {
-            try file.contents.check(path: file.path, environment: environment.sources)
+        do throws(FileProblem) {
+            try file.contents.check(
+                path: file.path, limit: SubtitleFilePlan.maxBytes, environment: environment.sources)
         } catch {
             throw JobFailure(
                 "the subtitle file \(file.path): \(error)", at: file.location, rule: .sourceUnreadable)
@@ -172,7 +173,7 @@ struct SessionBuilder {
     private func read(_ cover: CoverPlan) throws -> CoverArt {
         do {
             return try CoverArt.read(cover.image, path: cover.path, environment: environment.sources)
-        } catch let problem as CoverProblem {
+        } catch let problem as FileProblem {
             throw JobFailure(
                 "the cover \(cover.path): \(problem)", at: cover.location, rule: .sourceUnreadable)
         }

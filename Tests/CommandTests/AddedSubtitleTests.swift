@@ -189,9 +189,10 @@ internal import Testing
             version: 1
             jobs:
               each:
-                asset: "in/*.mkv"
+                asset: { path: "in/*.mkv", language: fra }
                 tracks:
                   - { video: first, copy: true }
+                  - { audio: first, copy: true }
                   - { subtitle: { asset: "${asset.dir}/${asset.stem}.srt" }, optional: true, copy: true }
                 destination: "out/${asset.stem}.mkv"
 
@@ -207,6 +208,14 @@ internal import Testing
         let run = try tandem("run", "jobs.yaml", in: scratch)
         try #require(run.status == 0, "\(run.errors)")
         #expect(run.errors.contains("3 of 3 jobs done\n"), "\(run.errors)")
+        let audio = try program(
+            "ffprobe",
+            [
+                "-v", "error", "-select_streams", "a", "-show_entries", "stream_tags=language", "-of",
+                "csv=p=0",
+                scratch.file("out/none.mkv"),
+            ])
+        #expect(audio.text == "fra\n" || audio.text == "fre\n", "\(audio.text)")
         for name in names {
             #expect(
                 try events("out/\(name).mkv", in: scratch).first

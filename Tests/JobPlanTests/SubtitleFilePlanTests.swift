@@ -221,14 +221,14 @@ import Testing
         let (plan, _) = try planned("{ subtitle: { asset: a.srt, index: 1 }, copy: true }")
         var output = try #require(plan?.outputs.first)
         #expect(output.isValid)
-        let sound = try #require(output.tracks[1].file)
+        let valid = try #require(output.tracks[1].file)
         let changes: [(inout SubtitleFilePlan) -> Void] = [
             { $0.path = "a.srt" }, { $0.contents.size = 64_000_001 }, { $0.contents.size = -1 },
             { $0.contents.digest = "A" + $0.contents.digest.dropFirst() },
             { $0.contents.digest.removeLast() },
         ]
         for change in changes {
-            output.tracks[1].file = sound
+            output.tracks[1].file = valid
             change(&output.tracks[1].file!)
             #expect(!output.isValid, "\(String(describing: output.tracks[1].file))")
         }

@@ -29,7 +29,7 @@ import Testing
     }
 
     private func points(_ report: RunReport) -> [[String]] {
-        ComparisonMarkup.comparisons(report).map { comparison in
+        SimilarityComparison.all(in: report).map { comparison in
             comparison.points.map { "\($0.id) \($0.size) \($0.value)\($0.isBest ? " best" : "")" }
         }
     }
@@ -61,8 +61,8 @@ import Testing
             (job.frameSize, job.duration) = (PixelSize(width: width, height: 90), seconds)
             return job
         }
-        let all = ComparisonMarkup.comparisons(
-            report(
+        let all = SimilarityComparison.all(
+            in: report(
                 job("a", 1, width: 160, seconds: 2), job("b", 2, width: 320, seconds: 2),
                 job("c", 3, width: 160, seconds: 2.02), job("d", 4, width: 320, seconds: 1),
                 job("e", 5, width: 320, seconds: 2), job("f", 6, width: 320, seconds: 0.98)))
@@ -79,8 +79,8 @@ import Testing
                 encodes: [.init(crf: 20, value: 0.1), .init(crf: 18, value: value)])
             return job
         }
-        let all = ComparisonMarkup.comparisons(
-            report(
+        let all = SimilarityComparison.all(
+            in: report(
                 searched("a", 1, .p5, 0.8), searched("b", 2, .p5, 0.9), searched("c", 3, .mean, 0.7),
                 job("d", 4, 0.95)))
         #expect(all.map(\.name) == ["SSIM (5th percentile)", "SSIM"])

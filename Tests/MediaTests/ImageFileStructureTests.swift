@@ -134,10 +134,10 @@ import Testing
         #expect(try image.read(path: path, environment: SourceEnvironment()) == Array(bytes))
         bytes[bytes.count / 2] ^= 0x10
         try bytes.write(to: URL(fileURLWithPath: path))
-        #expect(throws: CoverProblem.self) { try image.read(path: path, environment: SourceEnvironment()) }
+        #expect(throws: FileProblem.self) { try image.read(path: path, environment: SourceEnvironment()) }
         // PNG has checksums, so damage is detected.
         if codec == "png" {
-            #expect(throws: CoverProblem.self) {
+            #expect(throws: FileProblem.self) {
                 try CoverImage.probe(path: path, environment: SourceEnvironment())
             }
         }
@@ -155,7 +155,7 @@ import Testing
                 + chunk("IDAT", [1]) + chunk("IEND", [])
         ).write(to: URL(fileURLWithPath: wide))
         for (path, words) in [(big, "16000000"), (wide, "16384x16384 pixels")] {
-            let problem = #expect(throws: CoverProblem.self) {
+            let problem = #expect(throws: FileProblem.self) {
                 try CoverImage.probe(path: path, environment: SourceEnvironment())
             }
             #expect(problem?.description.contains(words) == true, "\(String(describing: problem))")

@@ -25,7 +25,9 @@ import Publishing
         return (session, target)
     }
 
-    static func add(_ track: AssetTrack, to session: ReencodeSession) throws {
+    static func add(
+        _ track: AssetTrack, to session: ReencodeSession, readBy reader: AssetReader? = nil
+    ) throws {
         if track.mediaType == .video {
             var video = EncoderConfiguration(encoder: "libx264", mediaType: .video, timeBase: track.timeBase)
             (video.width, video.height) = (track.format.width, track.format.height)
@@ -34,7 +36,7 @@ import Publishing
             try session.addTrack(
                 output: AssetReaderTrackOutput(
                     track: track, settings: .video(VideoOutputSettings(pixelFormat: .yuv420p))),
-                input: AssetWriterInput(mediaType: .video, settings: .encode(video)))
+                input: AssetWriterInput(mediaType: .video, settings: .encode(video)), readBy: reader)
         } else {
             var audio = EncoderConfiguration(
                 encoder: "aac", mediaType: .audio, timeBase: Rational(1, track.format.sampleRate))
@@ -44,7 +46,7 @@ import Publishing
             try session.addTrack(
                 output: AssetReaderTrackOutput(
                     track: track, settings: .audio(AudioOutputSettings(sampleFormat: audio.sampleFormat))),
-                input: AssetWriterInput(mediaType: .audio, settings: .encode(audio)))
+                input: AssetWriterInput(mediaType: .audio, settings: .encode(audio)), readBy: reader)
         }
     }
 
@@ -64,6 +66,44 @@ import Publishing
         #expect(throws: PublishingError.destinationExists) {
             try TemporaryFile(destination: scratch.file("out.mp4")).publish(replacing: false)
         }
+    }
+
+    /// Tracks of another asset are read by a reader of their own, also if their indices are those of the session's asset.
+    @Test func tracksOfAnotherAsset_areWrittenBesideTheOthers() async throws {
+        let scratch = try Scratch()
+        let (session, output) = try Self.session(in: scratch)
+        let other = Asset(
+            .pattern(
+                TestPattern(
+                    name: "smpte", width: 80, height: 60, frameRate: Rational(10, 1),
+                    duration: MediaTime(value: 2, timescale: 1), toneFrequency: 440)))
+        let reader = try AssetReader(asset: other)
+        for track in try other.loadSynchronously().tracks { try Self.add(track, to: session, readBy: reader) }
+        guard case .completed = await session.run() else {
+            throw ProgramError(message: "not completed: \(String(describing: session.writer.error))")
+        }
+        #expect(session.reports.map(\.appendedSamples) == [100, 192_000, 20, 96_000])
+        #expect(session.reader.status == .completed && reader.status == .completed)
+        try output.publish(replacing: false)
+        let sizes = try Asset(.file(scratch.file("out.mp4"))).loadSynchronously().tracks.map(\.format.width)
+        #expect(sizes == [160, 0, 80, 0])
+    }
+
+    /// Cancelling ends the readers of all tracks.
+    @Test func cancel_endsAllReaders() async throws {
+        let scratch = try Scratch()
+        let (session, _) = try Self.session(in: scratch, seconds: 36_000)
+        let other = Asset(
+            .pattern(
+                TestPattern(
+                    name: "smpte", width: 80, height: 60, frameRate: Rational(10, 1),
+                    duration: MediaTime(value: 36_000, timescale: 1), toneFrequency: nil)))
+        let reader = try AssetReader(asset: other)
+        for track in try other.loadSynchronously().tracks { try Self.add(track, to: session, readBy: reader) }
+        async let outcome = session.run()
+        session.cancel()
+        guard case .cancelled = await outcome else { throw ProgramError(message: "not cancelled") }
+        #expect(reader.status == .cancelled && scratch.contents.isEmpty)
     }
 
     /// Cancelling from a Dispatch queue after zero, one or many samples leaves no file.

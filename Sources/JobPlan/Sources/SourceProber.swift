@@ -169,85 +169,89 @@ package struct LocalProber: SourceProber {
         to subject: ProbeRequest.Subject, of path: String
     ) throws(SourceProblem) -> ProbeResponse {
         do {
-            switch subject {
-            case .description(let timing):
-                return .description(
-                    SourceDescription(
-                        try Asset(.file(path), timing: timing, environment: media).loadSynchronously()))
-            case .images(let sequence):
-                return .description(
-                    SourceDescription(
-                        try Asset(.images(sequence), environment: media).loadSynchronously()))
-            case .presentationTimes(let track):
-                let found = try contents(path).tracks.first { $0.index == track }
-                return .presentationTimes(
-                    try found?.hasPresentationTimes(
-                        path: path, environment: environment) ?? true)
-            case .order(let track):
-                let found = try contents(path).tracks.first { $0.index == track }
-                return .order(try found?.orderProblem(path: path, environment: media))
-            case .audioFormat(let track):
-                return .audioFormat(
-                    try contents(path).tracks.first { $0.index == track }.flatMap { AudioPacketFormat($0) })
-            case .keyFrames(let track, let limit):
-                let contents = try contents(path)
-                guard let found = contents.tracks.first(where: { $0.index == track }) else {
-                    return .keyFrames([])
-                }
-                return .keyFrames(
-                    try contents.keyFrameTimes(of: found, path: path, environment: environment, limit: limit))
-            case .scenes(let track, let difference, let limit):
-                return .keyFrames(
-                    try scan(track, of: path) { asset, track in
-                        try SceneDetector(asset: asset, track: track).times(
-                            difference: Double(difference) / 1000, limit: limit)
-                    } ?? [])
-            case .frames(let track, let ranges, let numbers):
-                let contents = try contents(path)
-                guard let found = contents.tracks.first(where: { $0.index == track }) else {
-                    return .frames(FramePositions(positions: numbers.map { _ in nil }, count: 0))
-                }
-                return .frames(
-                    try contents.positions(
-                        of: numbers, in: ranges, of: found, path: path, environment: media))
-            case .subtitleEvents(let track, let ranges):
-                let contents = try contents(path)
-                guard let found = contents.tracks.first(where: { $0.index == track }) else {
-                    return .presence(false)
-                }
-                return .presence(
-                    try contents.hasSubtitleEvents(found, in: ranges, path: path, environment: media))
-            case .cadence(let track, let range):
-                let contents = try contents(path)
-                return .cadence(
-                    try contents.tracks.first { $0.index == track }.map {
-                        try contents.cadence(of: $0, in: range, path: path, environment: media)
-                    })
-            case .byteCount(let track):
-                let contents = try contents(path)
-                return .byteCount(
-                    try contents.tracks.first { $0.index == track }.map {
-                        try contents.byteCount(of: $0, path: path, environment: environment)
-                    } ?? 0)
-            case .activeArea(let track):
-                return .activeArea(
-                    try scan(track, of: path) { try ActiveAreaScan(asset: $0, track: $1).area() } ?? nil)
-            case .cover: return .cover(try CoverImage.probe(path: path, environment: environment))
-            case .fileContents(let limit):
-                return .fileContents(try FileContents(of: path, limit: limit, environment: environment))
-            case .joinedCut(let track, let ranges, let encoder):
-                return .cut(try joinedCut(path, track, ranges, tick: nil, encoder))
-            case .clipCut(let track, let ranges, let tick, let encoder):
-                return .cut(try joinedCut(path, track, ranges, tick: tick, encoder))
-            case .cut(let track, let range, let damagePolicy, let edges):
-                return .cut(try cut(path, track, range, damagePolicy, edges))
-            case .trial(let trial): return .verdict(trial.run())
-            }
+            return try response(to: subject, of: path)
         } catch {
             throw (error as? SourceProblem)
                 ?? SourceProblem(
                     (error as? InputError)?.explanation ?? "\(error)",
-                    isMissing: (error as? FileContentsProblem)?.isMissing == true)
+                    isMissing: (error as? FileProblem)?.isMissing == true)
+        }
+    }
+
+    private func response(to subject: ProbeRequest.Subject, of path: String) throws -> ProbeResponse {
+        switch subject {
+        case .description(let timing):
+            return .description(
+                SourceDescription(
+                    try Asset(.file(path), timing: timing, environment: media).loadSynchronously()))
+        case .images(let sequence):
+            return .description(
+                SourceDescription(
+                    try Asset(.images(sequence), environment: media).loadSynchronously()))
+        case .presentationTimes(let track):
+            let found = try contents(path).tracks.first { $0.index == track }
+            return .presentationTimes(
+                try found?.hasPresentationTimes(
+                    path: path, environment: environment) ?? true)
+        case .order(let track):
+            let found = try contents(path).tracks.first { $0.index == track }
+            return .order(try found?.orderProblem(path: path, environment: media))
+        case .audioFormat(let track):
+            return .audioFormat(
+                try contents(path).tracks.first { $0.index == track }.flatMap { AudioPacketFormat($0) })
+        case .keyFrames(let track, let limit):
+            let contents = try contents(path)
+            guard let found = contents.tracks.first(where: { $0.index == track }) else {
+                return .keyFrames([])
+            }
+            return .keyFrames(
+                try contents.keyFrameTimes(of: found, path: path, environment: environment, limit: limit))
+        case .scenes(let track, let difference, let limit):
+            return .keyFrames(
+                try scan(track, of: path) { asset, track in
+                    try SceneDetector(asset: asset, track: track).times(
+                        difference: Double(difference) / 1000, limit: limit)
+                } ?? [])
+        case .frames(let track, let ranges, let numbers):
+            let contents = try contents(path)
+            guard let found = contents.tracks.first(where: { $0.index == track }) else {
+                return .frames(FramePositions(positions: numbers.map { _ in nil }, count: 0))
+            }
+            return .frames(
+                try contents.positions(
+                    of: numbers, in: ranges, of: found, path: path, environment: media))
+        case .subtitleEvents(let track, let ranges):
+            let contents = try contents(path)
+            guard let found = contents.tracks.first(where: { $0.index == track }) else {
+                return .presence(false)
+            }
+            return .presence(
+                try contents.hasSubtitleEvents(found, in: ranges, path: path, environment: media))
+        case .cadence(let track, let range):
+            let contents = try contents(path)
+            return .cadence(
+                try contents.tracks.first { $0.index == track }.map {
+                    try contents.cadence(of: $0, in: range, path: path, environment: media)
+                })
+        case .byteCount(let track):
+            let contents = try contents(path)
+            return .byteCount(
+                try contents.tracks.first { $0.index == track }.map {
+                    try contents.byteCount(of: $0, path: path, environment: environment)
+                } ?? 0)
+        case .activeArea(let track):
+            return .activeArea(
+                try scan(track, of: path) { try ActiveAreaScan(asset: $0, track: $1).area() } ?? nil)
+        case .cover: return .cover(try CoverImage.probe(path: path, environment: environment))
+        case .fileContents(let limit):
+            return .fileContents(try FileContents(of: path, limit: limit, environment: environment))
+        case .joinedCut(let track, let ranges, let encoder):
+            return .cut(try joinedCut(path, track, ranges, tick: nil, encoder))
+        case .clipCut(let track, let ranges, let tick, let encoder):
+            return .cut(try joinedCut(path, track, ranges, tick: tick, encoder))
+        case .cut(let track, let range, let damagePolicy, let edges):
+            return .cut(try cut(path, track, range, damagePolicy, edges))
+        case .trial(let trial): return .verdict(trial.run())
         }
     }
 

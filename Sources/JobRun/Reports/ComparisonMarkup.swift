@@ -3,96 +3,17 @@ internal import Glibc
 internal import Diagnostics
 internal import JobPlan
 internal import LibAV
-internal import Media
-internal import PlanWork
 
-/// The comparison of outputs of one source by size and similarity to it (rate and distortion): an SVG drawing and a table for
-/// each source and metric.
+/// Comparisons of outputs by size and similarity to their source: an SVG drawing and a table for each.
 enum ComparisonMarkup {
     /// Maximum numbers of comparisons, and of outputs in each.
     private static let (maxComparisons, maxPoints) = (50, 500)
     /// Maximum number of outputs whose numbers are drawn; those of more would overlap.
     private static let maxNumbers = 60
 
-    /// Outputs of one source with frames of one size and of the same length, whose similarity was measured in the same way. The
-    /// similarity is that to the encoder's input, so that frames of other sizes can't be compared.
-    struct Comparison {
-        /// Path or description of the source.
-        let source: String
-        /// Size of the encoded frames; nil if they are copied.
-        let frame: PixelSize?
-        let metric: SimilarityMetric
-        let pool: SimilarityPool
-        /// In order of size.
-        var points: [Point]
-    }
-
-    /// An output with its similarity to its source.
-    struct Point: Equatable {
-        /// Id of the output.
-        let id: String
-        /// Size in bytes.
-        let size: Int64
-        /// Duration in seconds; nil if unknown.
-        let duration: Double?
-        /// Similarity: SSIM, or PSNR in dB.
-        let value: Double
-        /// Whether no other output is as small and more similar, or as similar and smaller (Pareto front).
-        var isBest = false
-    }
-
-    /// Returns the comparisons of at least two outputs, in the order of the report.
-    static func comparisons(_ report: RunReport) -> [Comparison] {
-        struct Key: Hashable {
-            let source: ExactString
-            let frame: PixelSize?
-            let metric: SimilarityMetric
-            let pool: SimilarityPool
-        }
-        // Each key has a comparison for each length.
-        var found: [Key: [Comparison]] = [:]
-        var order: [Key] = []
-        for job in report.jobs {
-            guard let source = job.source, let size = job.size, size > 0 else { continue }
-            for (metric, pool, value) in similarities(of: job) {
-                let key = Key(source: source.exact, frame: job.frameSize, metric: metric, pool: pool)
-                if found[key] == nil { order.append(key) }
-                let point = Point(id: job.id, size: size, duration: job.duration, value: value)
-                if let index = found[key]?.firstIndex(where: { $0.points[0].isAsLong(as: point) }) {
-                    found[key]?[index].points.append(point)
-                } else {
-                    found[key, default: []].append(
-                        Comparison(
-                            source: source, frame: job.frameSize, metric: metric, pool: pool, points: [point])
-                    )
-                }
-            }
-        }
-        return order.flatMap { found[$0] ?? [] }.filter { $0.points.count > 1 }.map(\.withFront)
-    }
-
-    /// Returns the similarities of an output by metric and pool, each once.
-    private static func similarities(
-        of job: RunReport.Job
-    ) -> [(SimilarityMetric, SimilarityPool, Double)] {
-        var found: [(SimilarityMetric, SimilarityPool, Double)] = []
-        func add(_ metric: SimilarityMetric, _ pool: SimilarityPool, _ value: Double) {
-            if !found.contains(where: { $0.0 == metric && $0.1 == pool }) {
-                found.append((metric, pool, value))
-            }
-        }
-        for similarity in job.expectations.compactMap(\.similarity) {
-            add(similarity.metric, .mean, similarity.value)
-        }
-        if let quality = job.quality, let file = quality.encodes.last {
-            add(quality.metric, quality.pool, file.value)
-        }
-        return found
-    }
-
     /// Returns the section; empty if the report has nothing to compare.
     static func render(_ report: RunReport) -> String {
-        let all = comparisons(report)
+        let all = SimilarityComparison.all(in: report)
         guard !all.isEmpty else { return "" }
         var text =
             "<section aria-labelledby=\"comparison\">\n<h2 id=\"comparison\">Size and similarity</h2>\n<p class=\"soft\">Outputs of the same source, frame size and length. On the line (green), no other output is both smaller and more similar.</p>\n"
@@ -110,7 +31,7 @@ enum ComparisonMarkup {
         return text + "</section>\n"
     }
 
-    private static func render(_ comparison: Comparison) -> String {
+    private static func render(_ comparison: SimilarityComparison) -> String {
         let (points, metric) = (comparison.points.prefix(maxPoints), comparison.metric)
         let labels = labels(of: points.map(\.id))
         var text =
@@ -160,7 +81,9 @@ enum ComparisonMarkup {
     private static let (width, height, left, top, bottom) = (720.0, 340.0, 76.0, 36.0, 50.0)
 
     /// Returns the drawing: size on a logarithmic axis, similarity upwards, and a line through the best outputs.
-    private static func drawing(_ comparison: Comparison, _ points: [Point], _ labels: [String]) -> String {
+    private static func drawing(
+        _ comparison: SimilarityComparison, _ points: [SimilarityComparison.Point], _ labels: [String]
+    ) -> String {
         // Equal frames have an infinite PSNR, which has no place in the drawing.
         let shown = points.indices.filter {
             comparison.metric == .ssim || points[$0].value < comparison.metric.identity
@@ -207,47 +130,5 @@ enum ComparisonMarkup {
         let label = "\(comparison.name) over size; line: the smallest output at each similarity"
         return
             "<div class=\"wide\"><svg class=\"curve\" viewBox=\"0 0 \(Int(width)) \(Int(height))\" style=\"min-width: 34rem\" role=\"img\" aria-label=\"\(Markup.escaped(label))\">\n\(marks)</svg></div>\n"
-    }
-}
-
-extension ComparisonMarkup.Point {
-    /// Returns whether another output has the same length, up to a few packets of audio.
-    fileprivate func isAsLong(as other: Self) -> Bool {
-        guard let duration, let length = other.duration else { return duration == other.duration }
-        return abs(duration - length) <= 0.25
-    }
-
-    /// Average bit rate in bits per second; nil if the duration is unknown.
-    var bitRate: Double? { duration.flatMap { $0 > 0 ? Double(size) * 8 / $0 : nil } }
-}
-
-extension ComparisonMarkup.Comparison {
-    /// Source and frame size, for the user.
-    var title: String {
-        (source.pathParts.last ?? source) + (frame.map { ", \($0.width)x\($0.height)" } ?? "")
-    }
-
-    /// Name of what was measured, such as `SSIM` or `SSIM (5th percentile)`.
-    var name: String {
-        switch pool {
-        case .mean: metric.rawValue.uppercased()
-        case .p5: "\(metric.rawValue.uppercased()) (5th percentile)"
-        case .min: "\(metric.rawValue.uppercased()) (lowest frame)"
-        }
-    }
-
-    /// The comparison with points in order of size, of which those of the Pareto front are marked.
-    fileprivate var withFront: Self {
-        var comparison = self
-        comparison.points.sort { ($0.size, -$0.value) < ($1.size, -$1.value) }
-        var best: ComparisonMarkup.Point?
-        for (index, point) in comparison.points.enumerated() {
-            // Equal outputs are on the line together.
-            let isEqual = best.map { $0.size == point.size && $0.value == point.value } ?? true
-            guard isEqual || point.value > best?.value ?? 0 else { continue }
-            best = point
-            comparison.points[index].isBest = true
-        }
-        return comparison
     }
 }

@@ -341,7 +341,7 @@ extension RunReport.Job {
 extension RunReport.Job {
     /// The part of an entry that only some kinds of output have.
     package enum Detail: Sendable {
-        /// One file, or an output of which no more is known.
+        /// A file, or an output without details of its kind.
         case file
         /// The check of a source, which has no output.
         case check

@@ -6,6 +6,7 @@ internal import YAMLDocument
 struct SubtitleFileDecoder {
     let reader: NodeReader
     let definition: BatchDefinition
+    private var binding: AssetBinding { AssetBinding(reader: reader, definition: definition) }
 
     /// Returns the file; nil after an error is reported, or if a value is not known yet.
     func file(_ node: YAMLNode) -> SubtitleFileSpec? {
@@ -13,7 +14,7 @@ struct SubtitleFileDecoder {
         // While a pattern's matches are unknown, the path isn't used.
         if node.isDeferred { return SubtitleFileSpec(path: Located(text, at: node.range)) }
         guard Identifier.isValid(text) else { return path(node).map { SubtitleFileSpec(path: $0) } }
-        guard let (asset, id) = AssetBinding(reader: reader, definition: definition).asset(node) else {
+        guard let (asset, id) = binding.asset(node) else {
             return nil
         }
         guard case .file(let path) = asset.source else {
@@ -47,15 +48,8 @@ struct SubtitleFileDecoder {
     /// Reads a path, in which `*` and `?` are ordinary characters.
     private func path(_ node: YAMLNode) -> Located<String>? {
         guard let path = reader.path(node, "a path"), !reader.hasTypographicQuotes(node, path: path),
-            reader.isLocal(path, "a subtitle file")
+            reader.isLocal(path, "a subtitle file"), binding.isPath(path)
         else { return nil }
-        guard path.value.contains("/") || path.value.contains(".") else {
-            reader.sink.error(
-                .invalidName,
-                "`\(path.value)` is neither an asset's id nor a path, which must contain a `/` or a `.`",
-                at: path.range)
-            return nil
-        }
         return path
     }
 }

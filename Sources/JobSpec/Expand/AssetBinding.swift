@@ -26,13 +26,16 @@ struct AssetBinding {
             let inner = Substitution(scope: definition.scope, reader: reader).apply(to: entry.value)
             return decoder.asset(inner).map { ($0, Located(entry.key, at: text.range)) }
         }
-        if !text.value.contains("/"), !text.value.contains(".") {
-            reader.sink.error(
-                .invalidName,
-                "`\(text.value)` is neither an asset's id nor a path, which must contain a `/` or a `.`",
-                at: text.range)
-            return nil
-        }
-        return decoder.asset(node).map { ($0, nil) }
+        return isPath(text) ? decoder.asset(node).map { ($0, nil) } : nil
+    }
+
+    /// Returns whether a text that isn't an id has the form of a path, and reports one that hasn't.
+    func isPath(_ text: Located<String>) -> Bool {
+        if text.value.contains("/") || text.value.contains(".") { return true }
+        reader.sink.error(
+            .invalidName,
+            "`\(text.value)` is neither an asset's id nor a path, which must contain a `/` or a `.`",
+            at: text.range)
+        return false
     }
 }

@@ -45,17 +45,17 @@ package struct CoverImage: Codable, Hashable, Sendable {
     /// Probes a file: parses its structure and decodes it.
     package static func probe(
         path: String, environment: SourceEnvironment
-    ) throws(CoverProblem) -> CoverImage {
+    ) throws(FileProblem) -> CoverImage {
         let bytes = try bytes(ofFile: path, environment: environment)
         let structure: ImageFileStructure
         do throws(ImageFileStructure.Problem) {
             structure = try ImageFileStructure(bytes)
         } catch {
-            throw CoverProblem("\(error)")
+            throw FileProblem("\(error)")
         }
         let (width, height) = (structure.width, structure.height)
         guard max(width, height) <= maxSide, Int64(width) * Int64(height) <= maxPixels else {
-            throw CoverProblem(
+            throw FileProblem(
                 "the image has \(width)x\(height) pixels; at most \(maxPixels / 1_000_000) megapixels and \(maxSide) per side are allowed"
             )
         }
@@ -65,12 +65,12 @@ package struct CoverImage: Codable, Hashable, Sendable {
                 codec: structure.codec, width: width, height: height, pixelFormat: .none, extradata: [])
             decoder = StillImageDecoder(parameters, limits: environment.limits, isStrict: true)
         } catch {
-            throw CoverProblem("it can't be decoded: \(error)")
+            throw FileProblem("it can't be decoded: \(error)")
         }
         if let problem = decoder.problem(
             in: structure.image(in: bytes), size: PixelSize(width: width, height: height))
         {
-            throw CoverProblem("it can't be decoded: \(problem)")
+            throw FileProblem("it can't be decoded: \(problem)")
         }
         return CoverImage(
             codec: structure.codec, width: width, height: height, pixelFormat: decoder.pixelFormat,
@@ -78,10 +78,10 @@ package struct CoverImage: Codable, Hashable, Sendable {
     }
 
     /// Reads the file again; throws if its content has changed.
-    func read(path: String, environment: SourceEnvironment) throws(CoverProblem) -> [UInt8] {
+    func read(path: String, environment: SourceEnvironment) throws(FileProblem) -> [UInt8] {
         let bytes = try Self.bytes(ofFile: path, environment: environment)
         guard SHA256Hasher.digest(of: bytes) == digest else {
-            throw CoverProblem("the file changed after planning")
+            throw .changed
         }
         return bytes
     }
@@ -93,18 +93,8 @@ package struct CoverImage: Codable, Hashable, Sendable {
 
     private static func bytes(
         ofFile path: String, environment: SourceEnvironment
-    ) throws(CoverProblem) -> [UInt8] {
-        do throws(FileContentsProblem) {
-            return try FileContents.bytes(
-                of: path, limit: maxBytes, noun: "an image file", environment: environment)
-        } catch {
-            throw CoverProblem(error.description)
-        }
+    ) throws(FileProblem) -> [UInt8] {
+        try FileContents.bytes(
+            of: path, limit: maxBytes, noun: "an image file", environment: environment)
     }
-}
-
-/// The reason why a file can't be used as a cover, for messages.
-package struct CoverProblem: Error, Hashable, Sendable, CustomStringConvertible {
-    package let description: String
-    init(_ description: String) { self.description = description }
 }

@@ -95,9 +95,12 @@ public final class ReencodeSession: @unchecked Sendable {
     /// The tracks; they are added before the start, and read on any queue.
     private let tracks = Guarded<[TrackTransfer]>([])
     private var transfers: [TrackTransfer] { tracks.withLock { $0 } }
-    /// Readers of tracks of other assets; they are added before the start.
-    private let others = Guarded<[AssetReader]>([])
-    private var readers: [AssetReader] { [reader] + others.withLock { $0 } }
+    /// The session's reader, and those that tracks were added with.
+    private var readers: [AssetReader] {
+        transfers.reduce(into: [reader]) { readers, transfer in
+            if !readers.contains(where: { $0 === transfer.reader }) { readers.append(transfer.reader) }
+        }
+    }
     private var completion: (@Sendable (SessionOutcome) -> Void)?
     private var hasStarted = false
     private var hasEnded = false
@@ -129,9 +132,6 @@ public final class ReencodeSession: @unchecked Sendable {
         let reader = other ?? reader
         try reader.add(output)
         try writer.add(input)
-        others.withLock { others in
-            if !([self.reader] + others).contains(where: { $0 === reader }) { others.append(reader) }
-        }
         input.isFedByReader = true
         input.sourceBitsPerPixel = output.track.bitsPerPixel
         tracks.withLock {

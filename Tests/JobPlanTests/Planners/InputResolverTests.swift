@@ -36,6 +36,15 @@ import Testing
         #expect(found.input?.description.tracks.count == 2)
     }
 
+    /// The language of an asset is that of the audio for which the file states none.
+    @Test func language_appliesToTracksWithoutOne() throws {
+        let found = try resolve("{ path: a.mp4, language: fra }")
+        #expect(found.errors == [] && found.input?.description.tracks.map(\.language) == [nil, "fra"])
+        let stated = SourceDescription.file(.video(), .audio { $0.language = "deu" })
+        let kept = try resolve("{ path: a.mp4, language: fra }", prober: FakeProber(.description(stated)))
+        #expect(kept.input?.description.tracks.map(\.language) == [nil, "deu"])
+    }
+
     @Test func unreadableFile_isRefused() throws {
         let found = try resolve("a.mp4", prober: .failing("no media"))
         #expect(found.input == nil && found.errors == ["source-unreadable at a.mp4: a.mp4: no media"])

@@ -86,8 +86,7 @@ final class SourceCatalog {
             result = probedPackages[request.key] ?? Self.probe(request, packageProber)
             probedPackages[request.key] = result
         } else {
-            result = probed[request.key] ?? Self.probe(request, fileProber)
-            probed[request.key] = result
+            result = probedFile(request)
         }
         switch result {
         case .success(let description): return description
@@ -217,10 +216,13 @@ final class SourceCatalog {
 
     /// Returns the description of a file, without diagnostics.
     func description(of path: String) throws(SourceProblem) -> SourceDescription {
-        let request = SourceRequest(path: path, timing: .fast)
+        try probedFile(SourceRequest(path: path, timing: .fast)).get()
+    }
+
+    private func probedFile(_ request: SourceRequest) -> Result<SourceDescription, SourceProblem> {
         let result = probed[request.key] ?? Self.probe(request, fileProber)
         probed[request.key] = result
-        return try result.get()
+        return result
     }
 
     // MARK: Other uses

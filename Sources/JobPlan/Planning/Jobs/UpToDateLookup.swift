@@ -3,6 +3,7 @@ internal import ExactStrings
 internal import FileSystem
 internal import JobSpec
 internal import Locking
+internal import Media
 internal import Publishing
 
 /// The lookup of jobs that needn't be planned, because their outputs are up to date.
@@ -42,6 +43,7 @@ struct UpToDateLookup {
             for file in outputs?.files ?? [] { identities[file.path.exact] = file.identity }
             if outputs == nil, let path = query.source {
                 wanted.append(SourceRequest(path: path, timing: query.job.asset.timing))
+                wanted += query.subtitles.map { SourceRequest(path: $0, timing: .fast) }
             }
         }
         return wanted

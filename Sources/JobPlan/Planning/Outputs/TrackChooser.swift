@@ -31,18 +31,8 @@ struct TrackChooser {
     let prober: any SourceProber
     /// The output's location in the job file.
     let location: SourceRange
+    var reasons = Reasons()
     private var description: SourceDescription { input.description }
-    private var reasons = Reasons()
-
-    init(
-        job: JobSpec, output: OutputSpec, isMedia: Bool, isRendition: Bool,
-        container: Located<ContainerType>, input: ResolvedInput, files: AddedFiles,
-        conditions: ConditionEvaluator, prober: any SourceProber, location: SourceRange
-    ) {
-        (self.job, self.output, self.isMedia, self.isRendition) = (job, output, isMedia, isRendition)
-        (self.container, self.input, self.files) = (container, input, files)
-        (self.conditions, self.prober, self.location) = (conditions, prober, location)
-    }
 
     /// Returns the tracks that each rule selects.
     func decide() -> Decision<[ChosenTracks]> {
