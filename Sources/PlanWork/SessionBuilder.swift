@@ -83,7 +83,7 @@ struct SessionBuilder {
     /// Throws if a subtitle file of the outputs has changed since planning.
     func checkAddedFiles() throws {
         var seen: Set<ExactString> = []
-        for file in outputs.flatMap({ plan.outputs[$0].tracks }).compactMap(\.file)
+        for file in outputs.flatMap({ plan.outputs[$0].tracks }).flatMap(\.addedFiles)
         where seen.insert(file.path.exact).inserted {
             try check(file)
         }

@@ -1,4 +1,5 @@
 package import JobSpec
+internal import Media
 package import Publishing
 
 /// The kind of an output, with the part of its plan that depends on the kind.
@@ -170,7 +171,10 @@ extension OutputPlan {
     var isValid: Bool {
         (destination == nil) == (kind.plan.destinationKind == nil)
             && tracks.allSatisfy { if case .read = $0.action { isCheck } else { !isCheck } }
-            && tracks.allSatisfy { $0.file.map { $0.isValid && isMedia } ?? true }
+            && tracks.allSatisfy { $0.addedFiles.allSatisfy { $0.isValid && isMedia } }
+            && tracks.compactMap(\.encoding).allSatisfy {
+                $0.burn?.isValid ?? true && $0.video?.burnedSubtitles == nil
+            }
             && kind.plan.isConsistent(with: self)
     }
 

@@ -185,7 +185,7 @@ package struct PlanDigest: Codable, Hashable, Sendable {
         ]
         for (name, track) in namedTracks(of: plan) {
             let source = track.source.index
-            if let file = track.file {
+            for file in track.addedFiles {
                 parts.append(PlanPart(.setting(name, key: "file"), file.changeDescription))
             }
             switch track.action {

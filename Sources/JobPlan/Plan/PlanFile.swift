@@ -142,7 +142,9 @@ package struct PlanFile: Codable, Sendable {
                 if now.media?.cover?.image != then.media?.cover?.image {
                     return "the cover of the job \(was.id) changed"
                 }
-                if now.allTracks.map(\.file?.contents) != then.allTracks.map(\.file?.contents) {
+                if now.allTracks.flatMap(\.addedFiles).map(\.contents)
+                    != then.allTracks.flatMap(\.addedFiles).map(\.contents)
+                {
                     return "a subtitle file of the job \(was.id) changed"
                 }
             }

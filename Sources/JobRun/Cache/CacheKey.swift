@@ -52,6 +52,7 @@ extension OutputTask {
     /// Whether the output is kept in a cache. Outputs with text aren't, because the machine's fonts determine them.
     var isCacheable: Bool {
         if case .composition(let composition, _) = input.source, composition.drawsText { return false }
+        if output.drawsText { return false }
         return output.kind.plan.isCacheable(output)
     }
 

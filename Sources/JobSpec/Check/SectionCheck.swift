@@ -63,7 +63,7 @@ struct SectionCheck {
         let resolver = SettingsResolver(reader: silentReader, definition: definition, scope: definition.scope)
         let node = Substitution(scope: definition.scope, reader: NodeReader()).apply(to: entry.value)
         if let whole = resolver.resolve(node, as: kind), whole[key: "codec"] != nil {
-            let decoder = EncodeDecoder(reader: silentReader)
+            let decoder = EncodeDecoder(reader: silentReader, definition: definition)
             if isAudio { _ = decoder.audio(whole) } else { _ = decoder.video(whole) }
         }
         guard silentReader.sink.hasErrors || silentReader.sink.hasWarnings, !reader.sink.isFull else {

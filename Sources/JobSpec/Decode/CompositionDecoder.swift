@@ -178,10 +178,7 @@ struct CompositionDecoder {
         guard let fields = reader.fields(node, as: Language.subtitleLayer),
             let source = fields.value("subtitle").flatMap({ asset($0) })
         else { return nil }
-        let color = reader.value("color", of: fields, as: Language.NamedColor.self)
-        let style = CompositionSpec.Layer.Style(
-            font: fields.value("font").flatMap { reader.text($0, "`font`") },
-            size: reader.integer("size", of: fields)?.value, color: color?.value.digits)
+        let style = BurnDecoder(reader: reader).style(of: fields)
         return CompositionSpec.Layer(
             content: .subtitle(source, track: choice(fields.value("track"), of: .subtitle), style),
             at: reader.value("at", of: fields), until: reader.value("until", of: fields),

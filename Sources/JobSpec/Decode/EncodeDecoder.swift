@@ -6,6 +6,8 @@ internal import YAMLDocument
 /// Decoder of `encode`, into which named settings are already merged.
 struct EncodeDecoder {
     let reader: NodeReader
+    /// The assets to which `burn` refers; nil for the parts of a composition, which have no `burn`.
+    var definition: BatchDefinition? = nil
     /// Whether the settings of `use` are unknown, so that they may contain any key that the node lacks.
     var isPartial = false
 
@@ -153,6 +155,9 @@ struct EncodeDecoder {
         spec.keyframeInterval = reader.value("keyframe_interval", of: fields)
         spec.parallel = reader.value("parallel", of: fields)
         spec.options = options(fields["options"])
+        if let entry = fields["burn"], let definition {
+            spec.burn = BurnDecoder(reader: reader).burn(entry.value, definition)
+        }
         let unknown = unknownKeys(
             fields,
             [

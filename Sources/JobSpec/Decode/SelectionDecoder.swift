@@ -16,11 +16,13 @@ struct SelectionDecoder {
         }
     }
 
-    /// Returns the selection; nil after an error is reported. `allowsAll`: whether an entry of a list may select
+    /// Returns the selection; nil after an error is reported. `allowsAll`: whether it, or an entry of a list, may select
     /// several tracks.
     func selection(_ node: YAMLNode, of type: MediaType, allowsAll: Bool = true) -> TrackSelection? {
         guard case .sequence(let items) = node.content else {
-            return entry(node, of: type, as: .whole).map { TrackSelection($0.value, at: $0.range) }
+            return entry(node, of: type, as: allowsAll ? .whole : .single).map {
+                TrackSelection($0.value, at: $0.range)
+            }
         }
         guard
             reader.hasItems(
@@ -65,18 +67,27 @@ struct SelectionDecoder {
     private enum Position {
         /// The whole selection.
         case whole
+        /// The whole selection, of one track.
+        case single
         /// A list of alternatives.
         case list
         /// A list of alternatives, each of which selects one track.
         case listOfSingle
 
         /// The entry in messages.
-        var noun: String { self == .whole ? "a selection" : "an entry of a selection" }
+        var noun: String { isWhole ? "a selection" : "an entry of a selection" }
+
+        /// Whether the entry isn't in a list.
+        var isWhole: Bool { self == .whole || self == .single }
+
+        /// Whether the entry may select several tracks.
+        var allowsAll: Bool { self == .whole || self == .list }
 
         /// The values that are allowed.
         var expected: String {
             switch self {
             case .whole: "`first`, `all`, an index from 0, a mapping, or a list of these"
+            case .single: "`first`, an index from 0, a mapping, or a list of these"
             case .list: "`first`, `all`, an index from 0, or a mapping"
             case .listOfSingle: "`first`, an index from 0, or a mapping"
             }
@@ -90,7 +101,7 @@ struct SelectionDecoder {
             guard let text = reader.text(node, position.noun) else { return nil }
             switch SelectionWord(rawValue: text.value) {
             case .first: return Located(.first, at: node.range)
-            case .all where position != .listOfSingle: return Located(.all, at: node.range)
+            case .all where position.allowsAll: return Located(.all, at: node.range)
             case .all, .some(.none), nil: break
             }
             if let index = Language.trackIndex.parse(text.value) {
@@ -102,10 +113,10 @@ struct SelectionDecoder {
                 help: Self.help(text.value, position, type)
                     ?? Suggestion.help(
                         for: text.value,
-                        among: position == .listOfSingle ? SelectionWord.single : SelectionWord.several))
+                        among: position.allowsAll ? SelectionWord.several : SelectionWord.single))
             return nil
         }
-        if position != .whole, type == .subtitle, case .mapping(let entries) = node.content,
+        if !position.isWhole, type == .subtitle, case .mapping(let entries) = node.content,
             let asset = entries.first(where: { $0.key == "asset" })
         {
             reader.sink.error(
@@ -120,7 +131,7 @@ struct SelectionDecoder {
             return nil
         }
         let before = reader.sink.errorCount
-        guard let fields = reader.fields(node, as: position == .whole ? language : Language.selection) else {
+        guard let fields = reader.fields(node, as: position.isWhole ? language : Language.selection) else {
             return nil
         }
         if fields.isEmpty { return nil }
@@ -146,12 +157,12 @@ struct SelectionDecoder {
 
     /// Returns help for a selection in the syntax of another tool; nil for other words.
     private static func help(_ text: String, _ position: Position, _ type: MediaType) -> String? {
-        if type == .subtitle, position == .whole, text.contains(".") || text.contains("/") {
+        if type == .subtitle, position.isWhole, text.contains(".") || text.contains("/") {
             return "a subtitle file is `{ asset: \(text) }`"
         }
         switch SelectionWord(rawValue: text) {
         case .some(.none):
-            return position == .whole ? "omit the rule; tracks without a rule are dropped" : nil
+            return position.isWhole ? "omit the rule; tracks without a rule are dropped" : nil
         case .all: return nil
         case .first, nil: break
         }

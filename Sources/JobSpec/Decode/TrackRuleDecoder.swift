@@ -202,7 +202,7 @@ struct TrackRuleDecoder {
                         at: copy.keyRange)
                     return nil
                 }
-                return encoding(fields, type).map { .copy(copy.keyRange, otherwise: $0) }
+                return encoding(fields, type, beside: copy).map { .copy(copy.keyRange, otherwise: $0) }
             }
             guard let value = reader.boolean(copy.value, "`copy`") else { return nil }
             if !value.value {
@@ -214,7 +214,7 @@ struct TrackRuleDecoder {
                 return nil
             }
             guard fields.has("encode") else { return .copy(copy.keyRange, otherwise: nil) }
-            guard let otherwise = encoding(fields, type) else { return nil }
+            guard let otherwise = encoding(fields, type, beside: copy) else { return nil }
             return .copy(copy.keyRange, otherwise: otherwise)
         }
         return encoding(fields, type)
@@ -233,6 +233,19 @@ struct TrackRuleDecoder {
         return (condition, condition != nil)
     }
 
+    /// Decodes the encoding of tracks or parts that aren't copied.
+    private func encoding(
+        _ fields: Fields, _ type: MediaType, beside copy: YAMLNode.Entry
+    ) -> TrackRule.Action? {
+        guard let action = encoding(fields, type) else { return nil }
+        guard let burn = action.video?.burn else { return action }
+        reader.sink.error(
+            .conflictingKeys, "`burn` can't be combined with `copy`, whose frames would have no subtitles",
+            at: burn.range, notes: [Diagnostic.Note("`copy` is here", at: copy.keyRange)],
+            help: "remove `copy`, or use `choose` with an entry for each")
+        return nil
+    }
+
     private func encoding(_ fields: Fields, _ type: MediaType) -> TrackRule.Action? {
         // An `encode` of data or attachments is already reported as an unknown key.
         guard let encode = fields["encode"], type != .attachment, type != .data else { return nil }
@@ -242,7 +255,7 @@ struct TrackRuleDecoder {
             reportOtherErrors(encode.value, type)
             return nil
         }
-        let decoder = EncodeDecoder(reader: reader)
+        let decoder = EncodeDecoder(reader: reader, definition: settings.definition)
         if type == .video { return decoder.video(node).map { .encodeVideo($0) } }
         return decoder.audio(node).map { .encodeAudio($0) }
     }
@@ -251,7 +264,7 @@ struct TrackRuleDecoder {
     private func reportOtherErrors(_ node: YAMLNode, _ type: MediaType) {
         guard case .mapping(let entries) = node.content else { return }
         let rest = YAMLNode(.mapping(entries.filter { $0.key != "use" }), at: node.range)
-        let decoder = EncodeDecoder(reader: reader, isPartial: true)
+        let decoder = EncodeDecoder(reader: reader, definition: settings.definition, isPartial: true)
         if type == .video { _ = decoder.video(rest) } else { _ = decoder.audio(rest) }
     }
 

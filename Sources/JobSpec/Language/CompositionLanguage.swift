@@ -114,8 +114,17 @@ extension Language {
             KeyInfo("range", .mapping(range), "The section of the asset; from its start by default."),
             KeyInfo("video", oneTrack, "The video track.", default: "first"),
         ] + shaping + layerTimes, alternatives: [.atMostOne(["until", "duration"])])
+    /// The style of subtitles that are drawn into frames.
+    static let subtitleStyle = [
+        KeyInfo(
+            "font", .string(mayBeEmpty: false),
+            "Name of an installed font, for text.", default: "from the subtitles, or DejaVu Sans"),
+        KeyInfo(
+            "size", .integer(4...2000), "Font size in pixels, for text.", default: "from the subtitles"),
+        KeyInfo("color", textColor, "Color, for text.", default: "from the subtitles"),
+    ]
     static let subtitleLayer = MappingType(
-        "subtitleLayer", "subtitles", "Subtitles that are drawn into the frames.",
+        "subtitleLayer", "subtitles", "Subtitles that are drawn into the frames: text, or images.",
         keys: [
             KeyInfo(
                 "subtitle", asset, "An asset with subtitles: an id, a path, or an inline asset.",
@@ -124,12 +133,7 @@ extension Language {
             KeyInfo(
                 "track", selectOne, "The subtitle track.",
                 default: "first"),
-            KeyInfo(
-                "font", .string(mayBeEmpty: false),
-                "Name of an installed font.", default: "from the subtitles, or DejaVu Sans"),
-            KeyInfo(
-                "size", .integer(4...2000), "Font size in pixels.", default: "from the subtitles"),
-            KeyInfo("color", textColor, "Text color.", default: "from the subtitles"),
+        ] + subtitleStyle + [
             KeyInfo(
                 "at", anchor, "Position of the subtitle file's time 0 on the time line.",
                 default: "0"),

@@ -90,15 +90,32 @@ extension Language {
                 "filters", .string(), "A chain of FFmpeg's video filters; see *Filters*.",
                 examples: ["hqdn3d", "eq=contrast=1.1,unsharp"]),
             KeyInfo(
+                "burn", .oneOf([.word(SelectionWord.single), .scalar(trackIndex), .mapping(burn)]),
+                "Draw subtitles into the frames: text, or images (PGS, DVB, DVD). A word or a number selects a track of the source."
+            ),
+            KeyInfo(
                 "options", options,
                 "The encoder's private options; see *Encoder options*."),
         ],
-        reservedKeys: ["burn"],
         alternatives: [
             .atMostOne(["crf", "qp", "bitrate", "target_size", "quality", "lossless"]),
             .atLeastOne(["codec", "use"]),
         ],
         shortForm: "use")
+
+    static let burn = MappingType(
+        "burn", "`burn`",
+        "Subtitles that are drawn into the frames after scaling. Text is drawn with the machine's fonts.",
+        keys: [
+            KeyInfo(
+                "subtitle", selectOne, "The subtitle track, of the source or of `asset`.", default: "first"),
+            KeyInfo("asset", subtitleAsset, subtitleAssetSummary),
+            KeyInfo(
+                "optional", .boolean,
+                "Without such a track or file, the frames are encoded without subtitles.",
+                default: "false"),
+        ] + subtitleStyle,
+        alternatives: [.atLeastOne(["subtitle", "asset"])], shortForm: "subtitle")
 
     static let crfBound = thousandths(0...63)
 

@@ -215,15 +215,6 @@ extension ForeignWords {
         }
     }
 
-    /// Returns help with an alternative to a reserved key; nil for most keys.
-    static func later(_ key: String) -> String? {
-        switch key {
-        case "burn": "`composition: { sequence: [ … ], layers: [ { subtitle: a.srt } ] }` burns subtitles in"
-        case "target_size": "the size is `bitrate` times the duration; `limit` truncates the output"
-        default: nil
-        }
-    }
-
     /// Returns help for a key without a value; nil for most keys.
     static func empty(_ what: String) -> String? {
         ["`color`", "`background`", "`waveform`"].contains(what)

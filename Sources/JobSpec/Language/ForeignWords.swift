@@ -44,7 +44,7 @@ enum ForeignWords {
         "join": "`composition: [ a.mp4, b.mp4 ]` joins files, `range: [ … ]` joins parts of one",
         "inputs": "a job reads one `asset`, or several on one time line: `composition: [ a.mp4, b.mp4 ]`",
         "burn":
-            "`composition: { sequence: [ … ], layers: [ { subtitle: a.srt } ] }` burns subtitles in; `subtitle: …` keeps them as a track",
+            "`burn` is a key of a video `encode`: `encode: { codec: h264, burn: { asset: captions.srt } }`",
         "subtitles": "`subtitle: …` is a rule of `tracks`",
         "speed": "`speed` is a key of clips: `composition: [ { asset: a.mp4, speed: 2 } ]`",
         "ss": "`range: { start: … }`", "start": "`range: { start: … }`", "seek": "`range: { start: … }`",

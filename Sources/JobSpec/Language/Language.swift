@@ -155,14 +155,14 @@ package enum Language {
         alternatives: [
             .atLeastOne(["index", "id", "language", "codec", "disposition", "characteristic", "title"])
         ])
+    static let subtitleAsset = ValueType.oneOf([.string(mayBeEmpty: false), .mapping(subtitleFile)])
+    static let subtitleAssetSummary =
+        "A subtitle file, whose tracks are selected in place of the source's: a path, or the id of an asset that is a file. Its time 0 is that of the source. At most 64 MB."
     static let subtitleSelection = MappingType(
         "subtitleSelection", "a selection of subtitles",
         "Subtitle tracks by their properties, all of which must match.",
         keys: [
-            KeyInfo(
-                "asset", .oneOf([.string(mayBeEmpty: false), .mapping(subtitleFile)]),
-                "A subtitle file, whose tracks are selected in place of the source's: a path, or the id of an asset that is a file. Its time 0 is that of the source. At most 64 MB."
-            )
+            KeyInfo("asset", subtitleAsset, subtitleAssetSummary)
         ] + selection.keys,
         alternatives: [.atLeastOne(["asset"] + selection.keys.map(\.name))])
     /// The maximum number of alternatives of a selection.

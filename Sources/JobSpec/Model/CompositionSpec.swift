@@ -107,14 +107,8 @@ package struct CompositionSpec: Sendable {
     package struct Layer: Sendable {
         package enum Content: Sendable {
             case asset(AssetSpec, range: RangeSpec?, video: TrackChoice, Shaping)
-            case subtitle(AssetSpec, track: TrackChoice, Style)
+            case subtitle(AssetSpec, track: TrackChoice, SubtitleStyleSpec)
             case text(Located<String>, font: Located<String>?, size: Located<Int>?, color: String)
-        }
-        /// The style of subtitles, which overrides their own.
-        package struct Style: Sendable {
-            package var font: Located<String>?
-            package var size: Int?
-            package var color: String?
         }
         package var content: Content
         package var at: Located<Anchor>?

@@ -82,6 +82,8 @@ package struct VideoEncodeSpec: Sendable {
     package var frameRate: Located<Rational>?
     /// Maximum distance between keyframes.
     package var keyframeInterval: Located<KeyframeInterval>?
+    /// Subtitles that are drawn into the frames.
+    package var burn: BurnSpec?
     /// Division into chunks.
     package var parallel: Located<Parallelism>?
     package var options: [EncoderOption]

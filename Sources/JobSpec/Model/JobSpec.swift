@@ -78,11 +78,14 @@ extension JobSpec {
     /// All outputs, with the renditions of a package in place of the package.
     package var renditions: [OutputSpec] { outputs.flatMap { $0.package?.renditions ?? [$0] } }
 
-    /// The subtitle files that rules name, with repetitions.
+    /// The subtitle files that rules and encodings name, with repetitions.
     package var subtitleFiles: [SubtitleFileSpec] {
         var files: [SubtitleFileSpec] = []
         func add(_ output: OutputSpec) {
-            for rule in output.tracks { if let file = rule.file { files.append(file) } }
+            for rule in output.tracks {
+                if let file = rule.file { files.append(file) }
+                if let file = rule.action.video?.burn?.file { files.append(file) }
+            }
         }
         for output in outputs {
             for rendition in output.package?.renditions ?? [] { add(rendition) }

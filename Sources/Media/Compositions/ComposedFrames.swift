@@ -112,10 +112,13 @@ final class ComposedFrames: FrameStream {
     private func overlay(of layer: Layer) -> any FrameOverlay {
         if case .subtitles(let subtitles) = layer.content {
             return SubtitleOverlay(
-                subtitles, over: layer.timeRange, canvas: canvas, in: opener.environment.folder
+                subtitles.style, on: OverlayTarget(canvas),
+                times: SubtitleTimes(offset: layer.timeRange.start, end: layer.timeRange.end),
+                in: opener.environment.folder,
+                place: { [canvas] in SubtitlePlacement(of: $0, on: canvas) }
             ) { [opener] in
-                try opener.read(
-                    source: subtitles.source, track: subtitles.track, as: .subtitle(.ass), ReadingExtent())
+                try opener.readSubtitles(
+                    source: subtitles.source, track: subtitles.track, ReadingExtent())
             }
         }
         guard case .frames(let placement, _, let settings) = layer.content else {

@@ -5,6 +5,8 @@ struct CompositionRead {
     let source: CompositionSource
     let reader: AssetReader
     let output: AssetReaderOutput
+    /// All tracks of the source.
+    let tracks: [AssetTrack]
 
     /// Returns the next sample, nil at the end; errors contain the source's name.
     func next() throws -> SampleBuffer? { try source.namingSource { try output.copyNextSampleBuffer() } }
@@ -58,16 +60,25 @@ struct CompositionOpener {
     func read(
         source index: Int, track: Int, as settings: ReaderOutputSettings, _ extent: ReadingExtent
     ) throws -> CompositionRead {
+        try read(source: index, track: track, extent) { _ in settings }
+    }
+
+    /// Starts reading a track of the source at an index, with settings that depend on the track.
+    func read(
+        source index: Int, track: Int, _ extent: ReadingExtent,
+        as settings: (AssetTrack) -> ReaderOutputSettings
+    ) throws -> CompositionRead {
         if interrupt.isRaised { throw CancellationError() }
         guard sources.indices.contains(index) else {
             throw MediaError.internalError("the clip has no source")
         }
         let source = sources[index]
-        return try source.namingSource { try open(source, track, settings, extent) }
+        return try source.namingSource { try open(source, track, extent, settings) }
     }
 
     private func open(
-        _ source: CompositionSource, _ index: Int, _ settings: ReaderOutputSettings, _ extent: ReadingExtent
+        _ source: CompositionSource, _ index: Int, _ extent: ReadingExtent,
+        _ settings: (AssetTrack) -> ReaderOutputSettings
     ) throws -> CompositionRead {
         let asset = Asset(source.assetSource, timing: .fast, environment: environment)
         let contents: AssetContents
@@ -84,12 +95,13 @@ struct CompositionOpener {
         extent.damagePolicy = damage.policy
         reader.extent = extent
         reader.decoderThreads = decoderThreads
+        let settings = settings(track)
         let output = AssetReaderTrackOutput(track: track, settings: settings)
         output.damage = damage
         // With whole packets, times count samples: a coarse time base of the container would round packet boundaries.
         if case .wholePackets = settings { output.countsSamples = true }
         try reader.add(output)
         try reader.startReading()
-        return CompositionRead(source: source, reader: reader, output: output)
+        return CompositionRead(source: source, reader: reader, output: output, tracks: contents.tracks)
     }
 }

@@ -32,7 +32,7 @@ extension VideoOutputSettings {
 
     /// Returns filters that scale images with premultiplied alpha, so that the colors of transparent pixels, often
     /// black, don't affect visible ones.
-    private static func scalingWithAlpha(to size: PixelSize) -> [FilterStep] {
+    static func scalingWithAlpha(to size: PixelSize) -> [FilterStep] {
         let planes = FilterStep("format", ["pix_fmts": "gbrap|gbrap10le|gbrap12le|gbrap16le"])
         return [
             planes, FilterStep("premultiply", ["inplace": "1"]),

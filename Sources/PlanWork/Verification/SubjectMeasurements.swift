@@ -63,7 +63,7 @@ struct DecodedMeasurements: SubjectMeasurements {
             })
         else { throw MediaError.sourceChanged("source track \(planned.source.index) no longer exists") }
         var settings = VideoOutputSettings()
-        if case .encode(let encoding) = planned.action { settings = encoding.video ?? settings }
+        if case .encode(let encoding) = planned.action { settings = encoding.videoOutput ?? settings }
         return try SimilarityMeter(
             source: source, sourceTrack: original, settings: settings, extent: task.input.extent,
             output: asset, track: track,

@@ -65,7 +65,7 @@ struct PackagePlanner {
             var planner = OutputPlanner(
                 job: job, output: spec.storedRendition, product: product, container: container, input: input,
                 destination: destination.child(id.value), as: written, prober: prober,
-                files: AddedFiles(subtitles: files.subtitles))
+                files: AddedFiles(subtitles: files.subtitles, fonts: files.fonts))
             planner.isRendition = true
             let decision = planner.decide()
             reasons.diagnostics.add(decision.reasons.diagnostics)

@@ -134,7 +134,7 @@ extension OutputPlan {
     /// The files that are read in addition to the source, with their locations in the job file: cover and subtitles.
     var addedFiles: [(path: String, location: SourceRange)] {
         (media?.cover.map { [($0.path, $0.location)] } ?? [])
-            + allTracks.compactMap(\.file).map { ($0.path, $0.location) }
+            + allTracks.flatMap(\.addedFiles).map { ($0.path, $0.location) }
     }
 
     /// Timecode of the output's first frame.
@@ -154,6 +154,9 @@ extension OutputPlan {
         }
         return output
     }
+
+    /// Whether text is drawn into the frames of a track.
+    package var drawsText: Bool { encodings.contains { $0.burn?.isText == true } }
 
     /// Whether a track is encoded in chunks.
     package var hasChunks: Bool { encodings.contains { $0.encoder.chunk != nil } }

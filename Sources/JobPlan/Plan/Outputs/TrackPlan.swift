@@ -46,6 +46,8 @@ package struct TrackPlan: Codable, Hashable, Sendable {
         package var video: VideoOutputSettings?
         /// Format of the decoded audio; nil for video.
         package var audio: AudioOutputSettings?
+        /// Subtitles that are drawn into the frames of video; nil for none.
+        package var burn: BurnPlan? = nil
         /// Target loudness of audio, for which the loudness of the source is measured first.
         package var loudness: LoudnessTarget?
         package var hasTwoPasses: Bool
@@ -147,7 +149,7 @@ extension TrackPlan.Action {
 extension TrackPlan.Encoding {
     fileprivate static func part(of path: ArraySlice<String>) -> RecipeName.TrackPart {
         switch path.first.flatMap(CodingKeys.init(stringValue:)) {
-        case .encoder, .video, .audio, .targetSize, .targetQuality: .setting
+        case .encoder, .video, .audio, .burn, .targetSize, .targetQuality: .setting
         default: .other
         }
     }

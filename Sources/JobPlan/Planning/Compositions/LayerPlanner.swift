@@ -87,7 +87,7 @@ struct LayerPlanner {
     }
 
     private mutating func burn(
-        _ asset: AssetSpec, _ choice: CompositionSpec.TrackChoice, _ style: CompositionSpec.Layer.Style,
+        _ asset: AssetSpec, _ choice: CompositionSpec.TrackChoice, _ written: SubtitleStyleSpec,
         _ shown: TimeRange
     ) {
         guard let found = draft.find(asset, nil, Rational(25, 1)) else { return }
@@ -97,31 +97,34 @@ struct LayerPlanner {
                 at: asset.range)
             return
         }
-        guard SubtitleCodec.canConvert(from: track.codec) else {
-            draft.reasons.error(
-                .cannotDecode,
-                "subtitle track \(track.index) of the asset is \(track.codec); only text subtitles can be drawn",
-                at: asset.range)
-            return
-        }
-        // ASS contains its own font names; other text formats don't.
-        let hasStyles = BitstreamTraits.of(track.codec).hasStyles
-        if let font = style.font?.value ?? (hasStyles ? nil : FontFinder.fallback),
-            fonts.file(of: font) == nil
-        {
-            draft.reasons.error(
-                .invalidValue, "the font `\(font)` is not installed",
-                at: style.font?.range ?? asset.range,
-                help: fonts.help)
-            return
+        var style = SubtitleStyle()
+        if SubtitleCodec.canConvert(from: track.codec) {
+            guard let text = fonts.style(written, of: track.codec, at: asset.range, &draft.reasons) else {
+                return
+            }
+            style = text
+        } else {
+            guard SubtitleImageDecoder.canDecode(track.codec) else {
+                draft.reasons.error(
+                    .cannotDecode,
+                    "subtitle track \(track.index) of the asset is \(track.codec), which can't be decoded",
+                    at: asset.range)
+                return
+            }
+            if let range = written.range {
+                draft.reasons.error(
+                    .conflictingKeys,
+                    "subtitle track \(track.index) of the asset is \(track.codec), which stores images; `font`, `size` and `color` apply to text",
+                    at: range)
+                return
+            }
         }
         draft.composition.layers.append(
             Layer(
                 content: .subtitles(
                     SubtitleLayer(
-                        source: draft.sourceIndex(of: found.source), track: track.index,
-                        font: style.font?.value ?? (hasStyles ? nil : FontFinder.fallback), size: style.size,
-                        color: style.color)), timeRange: shown))
+                        source: draft.sourceIndex(of: found.source), track: track.index, style: style)),
+                timeRange: shown))
         draft.recordUnused(
             found, [track.index], as: "layer \(draft.composition.layers.count - 1)", at: asset.range
         ) {

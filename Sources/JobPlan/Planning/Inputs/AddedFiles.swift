@@ -12,6 +12,8 @@ struct AddedFiles {
     var subtitles: (_ file: SubtitleFileSpec, _ isOptional: Bool) -> Decision<SubtitleFileState> = { _, _ in
         Decision(nil)
     }
+    /// Returns the machine's fonts, for text that is drawn.
+    var fonts: () -> FontFinder = { FontFinder(paths: []) }
 }
 
 /// A subtitle file that can be read.

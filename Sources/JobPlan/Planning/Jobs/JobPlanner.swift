@@ -100,7 +100,8 @@ struct JobPlanner {
                     output, from: input, at: destination,
                     with: AddedFiles(
                         cover: covers[position],
-                        subtitles: { catalog.subtitles($0, of: file, isOptional: $1) }))
+                        subtitles: { catalog.subtitles($0, of: file, isOptional: $1) },
+                        fonts: { catalog.fonts }))
             else { continue }
             sink.add(decision.reasons.diagnostics)
             guard var planned = decision.value else { continue }

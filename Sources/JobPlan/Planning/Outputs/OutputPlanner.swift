@@ -171,13 +171,15 @@ struct OutputPlanner {
         _ tracks: inout [TrackPlan], _ chosen: [ChosenTracks], _ extent: PlannedExtent
     ) {
         guard let position = tracks.firstIndex(where: { $0.encoding?.targetSize != nil }),
-            let rule = chosen.first(where: { $0.rule.range == tracks[position].location })?.rule
+            let choice = chosen.first(where: { $0.rule.range == tracks[position].location })
         else { return }
         let own = self
+        var planner = TrackPlanner(
+            job: job, output: output, container: container, input: input, extent: extent, prober: prober)
+        planner.burned = choice.burned
+        planner.fonts = files.fonts
         let scaling = ScalePlanner(
-            tracks: tracks, position: position, rule: rule,
-            planner: TrackPlanner(
-                job: job, output: output, container: container, input: input, extent: extent, prober: prober),
+            tracks: tracks, position: position, rule: choice.rule, planner: planner,
             fit: { own.targetSizePlanner($0, []).decide().value })
         if let scaled = reasons.take(scaling.decide()) { tracks = scaled }
     }
@@ -274,6 +276,8 @@ struct OutputPlanner {
                 job: job, output: output, container: container, input: chosen.file?.input ?? input,
                 extent: extent, prober: prober)
             planner.isRendition = isRendition
+            planner.burned = chosen.burned
+            planner.fonts = files.fonts
             let file = chosen.tracks.isEmpty ? nil : chosen.file.map { plan(of: $0, extent) }
             for (track, mix) in combined(chosen, planner, extent) {
                 var decision = planner.decide(

@@ -10,8 +10,13 @@ struct ChosenTracks {
     let tracks: [TrackDescription]
     /// The file that has the tracks; nil for those of the source.
     var file: SubtitleFile? = nil
-    /// Indices of the tracks in the source.
-    var indices: [Int] { file == nil ? tracks.map(\.index) : [] }
+    /// The subtitles that are drawn into the frames of the tracks; nil for none.
+    var burned: BurnedTrack? = nil
+    /// Indices of the tracks in the source, with those of burned subtitles.
+    var indices: [Int] {
+        let own = file == nil ? tracks.map(\.index) : []
+        return own + (burned.map { $0.file == nil ? [$0.track.index] : [] } ?? [])
+    }
     var isAttachment: Bool { rule.mediaType == .attachment }
 }
 
@@ -69,7 +74,10 @@ struct TrackChooser {
                         help: isMedia ? "with `optional: true` the job runs without it" : nil)
                 }
             }
-            chosen += conforming(ChosenTracks(rule: rule, tracks: selected.tracks))
+            let burned =
+                selected.tracks.isEmpty ? nil : rule.action.video?.burn.flatMap { self.burned($0) }
+            chosen += conforming(
+                ChosenTracks(rule: rule, tracks: selected.tracks, burned: burned))
         }
         requireTrack(of: chosen)
         let count = chosen.reduce(0) {
@@ -104,7 +112,7 @@ struct TrackChooser {
             } else {
                 reasons.error(
                     .noSuchTrack, "no subtitle track matches: \(has)", at: rule.selection.range,
-                    help: selectsUnstatedLanguage(rule, of: file)
+                    help: selectsUnstatedLanguage(rule.selection, of: file)
                         ? "the file states no language; `language` of the rule labels the track, and `{ path: …, language: … }` the file"
                         : "with `optional: true` the job runs without it")
             }
@@ -112,11 +120,41 @@ struct TrackChooser {
         }
     }
 
-    /// Whether a rule selects subtitles by language in a file that states none.
-    private func selectsUnstatedLanguage(_ rule: TrackRule, of file: SubtitleFile) -> Bool {
+    /// Returns the subtitle track that an encoding draws into frames; nil for none, and after an error.
+    private mutating func burned(_ spec: BurnSpec) -> BurnedTrack? {
+        var file: SubtitleFile?
+        if let written = spec.file {
+            switch reasons.take(files.subtitles(written, spec.isOptional)) {
+            case nil: return nil
+            case .missing(let path):
+                reasons.note("optional `burn` omitted: \(path.pathParts.last ?? path) doesn't exist")
+                return nil
+            case .found(let found): file = found
+            }
+        }
+        let source = file?.input.description ?? description
+        if let track = source.select(.subtitle, by: spec.selection).tracks.first {
+            return BurnedTrack(spec: spec, track: track, file: file)
+        }
+        let has = summary(of: .subtitle, in: source, named: file?.plan.name ?? "the source")
+        if spec.isOptional {
+            reasons.note("optional `burn` omitted: \(has)")
+        } else {
+            reasons.error(
+                .noSuchTrack, "no subtitle track matches\(spec.selection.alternatives): \(has)",
+                at: spec.selection.range,
+                help: file.map { selectsUnstatedLanguage(spec.selection, of: $0) } == true
+                    ? "the file states no language; `asset: { path: …, language: … }` states it"
+                    : "with `optional: true` the frames are encoded without subtitles")
+        }
+        return nil
+    }
+
+    /// Whether subtitles are selected by language in a file that states none.
+    private func selectsUnstatedLanguage(_ selection: TrackSelection, of file: SubtitleFile) -> Bool {
         let tracks = file.input.description.tracks(of: .subtitle)
         return !tracks.isEmpty && tracks.allSatisfy { $0.language == nil }
-            && rule.selection.entries.contains { entry in
+            && selection.entries.contains { entry in
                 if case .matching(let criteria) = entry.value { criteria.language != nil } else { false }
             }
     }
@@ -148,7 +186,8 @@ struct TrackChooser {
         }
         return sections.compactMap { section in
             chosen.rule.applied(isCopied: section.isCopied).map {
-                ChosenTracks(rule: $0, tracks: section.tracks, file: chosen.file)
+                ChosenTracks(
+                    rule: $0, tracks: section.tracks, file: chosen.file, burned: chosen.burned)
             }
         }
     }
@@ -161,13 +200,20 @@ struct TrackChooser {
     {
         var kept: [ChosenTracks] = []
         for chosen in chosen {
-            guard chosen.rule.mediaType == .subtitle,
-                case .file(let path, _) = chosen.file?.input.source ?? input.source
-            else {
+            if let burned = chosen.burned {
+                let isKept = isShown(
+                    burned.track, in: burned.file, Requirement(burned.spec), extent)
+                kept.append(
+                    ChosenTracks(
+                        rule: chosen.rule, tracks: chosen.tracks, burned: isKept ? burned : nil))
+                continue
+            }
+            guard chosen.rule.mediaType == .subtitle else {
                 kept.append(chosen)
                 continue
             }
-            let tracks = chosen.tracks.filter { isShown($0, of: path, by: chosen, extent) }
+            let requirement = Requirement(chosen.rule)
+            let tracks = chosen.tracks.filter { isShown($0, in: chosen.file, requirement, extent) }
             kept.append(ChosenTracks(rule: chosen.rule, tracks: tracks, file: chosen.file))
         }
         // A choice without tracks is already an error.
@@ -186,32 +232,51 @@ struct TrackChooser {
             .noSuchTrack, "the \(output.id == nil ? "job" : "output") has no track", at: location)
     }
 
+    /// The place of a subtitle selection in the job file, and the consequence of a track without events.
+    private struct Requirement {
+        let isOptional: Bool
+        let range: SourceRange
+        /// The effect of `optional: true`.
+        let omission: String
+
+        init(_ rule: TrackRule) {
+            (isOptional, range) = (rule.isOptional, rule.selection.range)
+            omission = "the job runs without it"
+        }
+
+        init(_ burn: BurnSpec) {
+            (isOptional, range) = (burn.isOptional, burn.selection.range)
+            omission = "the frames are encoded without subtitles"
+        }
+    }
+
     private mutating func isShown(
-        _ track: TrackDescription, of path: String, by chosen: ChosenTracks, _ extent: PlannedExtent
+        _ track: TrackDescription, in file: SubtitleFile?, _ requirement: Requirement,
+        _ extent: PlannedExtent
     ) -> Bool {
-        let rule = chosen.rule
-        let end = chosen.file == nil ? nil : description.endOfSubtitles(in: extent)
+        guard case .file(let path, _) = file?.input.source ?? input.source else { return true }
+        let end = file == nil ? nil : description.endOfSubtitles(in: extent)
         let ranges = end.map { [TimeRange(start: .zero, end: $0)] } ?? extent.ranges
-        let name = "subtitle track \(track.index)" + (chosen.file.map { " of \($0.plan.name)" } ?? "")
+        let name = "subtitle track \(track.index)" + (file.map { " of \($0.plan.name)" } ?? "")
         do throws(SourceProblem) {
             if try prober.hasSubtitleEvents(track.index, in: ranges, of: path) { return true }
         } catch {
             reasons.error(
-                .sourceUnreadable, "\(path): \(error)", at: chosen.file?.plan.location ?? job.asset.range)
+                .sourceUnreadable, "\(path): \(error)", at: file?.plan.location ?? job.asset.range)
             return false
         }
         let whose =
             !extent.ranges.isEmpty ? " in the range" : end == nil ? "" : " before the end of the source"
-        if rule.isOptional {
+        if requirement.isOptional {
             reasons.note("optional \(name) dropped: it has no event\(whose)")
-            if chosen.file == nil {
+            if file == nil {
                 reasons.account(
                     for: .track(track), of: track.index, .dropped, "it has no event\(whose)")
             }
         } else {
             reasons.error(
-                .noSuchTrack, "\(name) has no event\(whose)", at: rule.selection.range,
-                help: "with `optional: true` the job runs without it")
+                .noSuchTrack, "\(name) has no event\(whose)", at: requirement.range,
+                help: "with `optional: true` \(requirement.omission)")
         }
         return false
     }

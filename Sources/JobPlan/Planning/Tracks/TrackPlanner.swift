@@ -13,6 +13,10 @@ struct TrackPlanner {
     let prober: any SourceProber
     /// Whether the track is that of a rendition of a package, whose manifests state the language.
     var isRendition = false
+    /// Subtitles that are drawn into the frames; nil for none.
+    var burned: BurnedTrack? = nil
+    /// Returns the machine's fonts, for subtitles.
+    var fonts: () -> FontFinder = { FontFinder(paths: []) }
     private var description: SourceDescription { input.description }
 
     /// Returns the output's track at a position, created from a source track or from a mix with the same
@@ -259,10 +263,37 @@ struct TrackPlanner {
         let planner = VideoEncodingPlanner(
             spec: spec, track: track, prepared: prepared, timeZero: description.timeZero,
             ranges: extent.ranges, encoder: encoder, container: container.value)
-        guard let encoding = reasons.take(planner.decide()),
-            FramePlanner.check(encoding, of: prepared, spec, prober: prober, &reasons)
+        guard var encoding = reasons.take(planner.decide()),
+            FramePlanner.check(encoding, of: prepared, spec, prober: prober, &reasons),
+            burn(into: &encoding, of: track, &reasons)
         else { return nil }
         return Treatment(.encode(encoding), prepared.transform, track)
+    }
+
+    /// Adds the subtitles that are drawn into the frames to an encoding. Returns false after an error.
+    private func burn(
+        into encoding: inout TrackPlan.Encoding, of track: TrackDescription, _ reasons: inout Reasons
+    ) -> Bool {
+        guard let burned else { return true }
+        let planner = BurnPlanner(
+            burned: burned, source: input.source, isPackage: input.package != nil,
+            pixelFormat: encoding.video?.pixelFormat ?? track.pixelFormat,
+            isHighRange: encoding.encoder.color.isHighRange, fonts: fonts)
+        guard let plan = reasons.take(planner.decide()) else { return false }
+        encoding.burn = plan
+        encoding.settings.append(
+            TrackPlan.Setting(
+                key: "burn", value: burned.name, origin: TrackPlan.Setting.Origin(burned.spec.range)))
+        if burned.file == nil {
+            reasons.account(
+                for: .track(burned.track), of: burned.track.index, .encoded, "drawn into the frames")
+            for tag in burned.track.tags where !tag.isTimecode {
+                reasons.account(
+                    for: .tag(tag.key), of: burned.track.index, .dropped,
+                    "the subtitles are part of the frames")
+            }
+        }
+        return true
     }
 
     /// Returns the prediction for the output's track; nil after an error, if the track would be empty or

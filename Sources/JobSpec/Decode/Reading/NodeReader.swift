@@ -82,7 +82,7 @@ final class NodeReader {
                 sink.error(
                     .notSupported,
                     "`\(entry.key)` is reserved by the job language, but not supported by this version of tandem",
-                    at: entry.keyRange, help: ForeignWords.later(entry.key))
+                    at: entry.keyRange)
             } else if let feature = ForeignWords.missingFeature(entry.key, in: type) {
                 sink.error(
                     .notSupported, "\(feature) is not supported in \(type.title)", at: entry.keyRange,

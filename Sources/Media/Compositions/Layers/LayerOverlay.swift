@@ -156,12 +156,7 @@ final class LayerOverlay: FrameOverlay {
         of base: borrowing Frame, and image: borrowing Frame
     ) throws(AVError) -> FilterGraph {
         let (x, y) = corner(width: image.width, height: image.height)
-        let format =
-            switch canvas.pixelFormat {
-            case .yuv444p: "yuv444"
-            case .yuv420p10: "yuv420p10"
-            default: "yuv420"
-            }
+        let format = OverlayTarget.overlayFormat(of: canvas.pixelFormat) ?? "yuv420"
         let nodes = [
             FilterNode(
                 FilterStep(

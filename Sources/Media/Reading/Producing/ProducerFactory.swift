@@ -46,6 +46,17 @@ struct ProducerFactory {
     }
 
     func producer(for output: AssetReaderOutput, demuxer: SharedDemuxer?) throws -> any SampleProducer {
+        let samples = try unburned(output, demuxer)
+        guard case .video(let settings) = output.settings, let subtitles = settings.burnedSubtitles else {
+            return samples
+        }
+        return try burned(samples, subtitles, settings, of: output)
+    }
+
+    /// Creates the producer of an output's samples without burned subtitles.
+    private func unburned(
+        _ output: AssetReaderOutput, _ demuxer: SharedDemuxer?
+    ) throws -> any SampleProducer {
         guard ranges.count > 1 else {
             return try piece(output, output.settings, range: ranges.first, demuxer: demuxer)
         }

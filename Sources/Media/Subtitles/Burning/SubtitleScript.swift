@@ -10,8 +10,9 @@ struct SubtitleScript {
     private(set) var text: String
     private var cues = 0
 
-    /// Creates a script; `header` is the ASS header (`CodecParameters.extradata`).
-    init(header: [UInt8], style: SubtitleLayer, canvas: Canvas) {
+    /// Creates a script; `header` is the ASS header (`CodecParameters.extradata`), `frameHeight` the height in pixels of
+    /// the frames.
+    init(header: [UInt8], style: SubtitleStyle, frameHeight: Int) {
         var lines: [String] = []
         var (section, format, scale) = ("", [Substring](), 288.0)
         for line in String(decoding: header.prefix(1 << 20), as: UTF8.self).split(whereSeparator: \.isNewline)
@@ -24,7 +25,7 @@ struct SubtitleScript {
             }
             lines.append(
                 line.hasPrefix("Style:")
-                    ? Self.styled(line, format, style, unit: scale / Double(canvas.size.height))
+                    ? Self.styled(line, format, style, unit: scale / Double(max(1, frameHeight)))
                     : String(line))
         }
         text = lines.joined(separator: "\n")
@@ -59,9 +60,9 @@ struct SubtitleScript {
         return text
     }
 
-    /// Returns a style line with the layer's values; `unit` is a pixel of the canvas in the script's units.
+    /// Returns a style line with the values of a style; `unit` is a pixel of the frame in the script's units.
     private static func styled(
-        _ line: Substring, _ format: [Substring], _ style: SubtitleLayer, unit: Double
+        _ line: Substring, _ format: [Substring], _ style: SubtitleStyle, unit: Double
     ) -> String {
         var fields = value(of: line).split(separator: ",", omittingEmptySubsequences: false).map(String.init)
         func set(_ name: String, _ value: String?) {

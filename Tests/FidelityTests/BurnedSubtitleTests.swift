@@ -1,0 +1,190 @@
+import Foundation
+import JobRun
+import TestSupport
+import Testing
+
+/// Subtitles that are drawn into frames, judged by the pixels that ffmpeg decodes.
+@Suite struct BurnedSubtitleTests {
+    private static let cues = """
+        1
+        00:00:00,500 --> 00:00:01,000
+        HELLO
+
+        2
+        00:00:02,200 --> 00:00:03,200
+        WORLD
+
+        """
+
+    /// A gray film of 4 s with PGS subtitles: a bright bar of 320x80 at (800, 900) from 0.4 s to 1.4 s, a bar of 321x81 at
+    /// (801, 101) from 2 s on.
+    private func folder() throws -> Scratch {
+        let scratch = try Scratch()
+        try scratch.write(Self.cues, to: "captions.srt")
+        var stream = PresentationGraphics(width: 1920, height: 1080)
+        stream.show(x: 800, y: 900, width: 320, height: 80, luma: 200, at: 0.4)
+        stream.clear(at: 1.4)
+        stream.show(x: 801, y: 101, width: 321, height: 81, luma: 200, at: 2)
+        try Data(stream.bytes).write(to: URL(fileURLWithPath: scratch.file("s.sup")))
+        try ffmpeg(
+            "-f", "lavfi", "-i", "color=gray:s=1920x1080:r=25:d=4", "-copyts", "-i", scratch.file("s.sup"),
+            "-map", "0:v", "-map", "1:s", "-c:v", "libx264", "-preset", "ultrafast", "-g", "25", "-c:s",
+            "copy", scratch.file("film.mkv"))
+        return scratch
+    }
+
+    private func run(_ encode: String, _ keys: String = "", in scratch: Scratch) async throws {
+        let spec = """
+            version: 1
+            jobs:
+              one:
+                asset: ./film.mkv
+                tracks: [ { video: first, encode: { codec: ffv1, \(encode) } } ]
+            \(keys.isEmpty ? "" : "    \(keys)\n")    destination: { path: o.mkv, if_exists: replace }
+            """
+        _ = try success(try await TestSupport.run(spec, in: scratch.path))
+    }
+
+    /// The bounding box of the pixels that differ from the gray background, such as `800,900 320x80`; nil if there are
+    /// none.
+    private struct Shown: Equatable, CustomStringConvertible {
+        var box: String?
+        /// Index of the first frame with this box.
+        var frame: Int
+        var description: String { "\(frame): \(box ?? "nothing")" }
+    }
+
+    /// Returns the changes of the visible pixels of an output.
+    private func shown(
+        _ width: Int, _ height: Int, of name: String = "o.mkv", in scratch: Scratch
+    ) throws -> [Shown] {
+        let result = try program(
+            "ffmpeg",
+            ["-v", "error", "-i", scratch.file(name), "-pix_fmt", "gray", "-f", "rawvideo", "-"])
+        let (pixels, size) = ([UInt8](result.output), width * height)
+        var changes: [Shown] = []
+        for (index, start) in stride(from: 0, to: pixels.count, by: size).enumerated() {
+            var (left, top, right, bottom) = (width, height, -1, -1)
+            pixels.withUnsafeBufferPointer { pixels in
+                for at in 0..<size where abs(Int(pixels[start + at]) - 128) > 12 {
+                    let (x, y) = (at % width, at / width)
+                    (left, top, right, bottom) = (min(left, x), min(top, y), max(right, x), max(bottom, y))
+                }
+            }
+            let box = right < 0 ? nil : "\(left),\(top) \(right - left + 1)x\(bottom - top + 1)"
+            if changes.last?.box != box || changes.isEmpty { changes.append(Shown(box: box, frame: index)) }
+        }
+        return changes
+    }
+
+    /// Images have the position and the times of the stream, to the pixel and the frame.
+    @Test func images_haveTheirPixelsAndTimes() async throws {
+        let scratch = try folder()
+        try await run("burn: first", in: scratch)
+        #expect(
+            try shown(1920, 1080, in: scratch) == [
+                Shown(box: nil, frame: 0), Shown(box: "800,900 320x80", frame: 10),
+                Shown(box: nil, frame: 35), Shown(box: "801,101 321x81", frame: 50),
+            ])
+    }
+
+    /// Images are placed in the scaled and cropped picture, in each pixel format.
+    @Test(arguments: ["yuv420p", "yuv420p10le", "yuv422p", "yuv422p10le", "yuv444p"])
+    func images_followThePicture(_ format: String) async throws {
+        let scratch = try folder()
+        try await run(
+            "pixel_format: \(format), crop: { x: 0, y: 140, width: 1920, height: 800 }, size: 960x400, burn: { subtitle: first }",
+            "range: { end: 1.6s }", in: scratch)
+        #expect(
+            try shown(960, 400, in: scratch) == [
+                Shown(box: nil, frame: 0), Shown(box: "400,360 160x40", frame: 10),
+                Shown(box: nil, frame: 35),
+            ])
+    }
+
+    /// Ranges apply to subtitles: one that is shown at the start of a range is shown from its first frame, and none
+    /// continues in the next range.
+    @Test func ranges_applyToImages() async throws {
+        let scratch = try folder()
+        try await run(
+            "size: 480x270, burn: first",
+            "range: [ { start: 1s, end: 1.2s }, { start: 0s, end: 0.2s }, { start: 1.2s, end: 2.2s } ]",
+            in: scratch)
+        let changes = try shown(480, 270, in: scratch)
+        #expect(
+            changes == [
+                Shown(box: "200,226 80x20", frame: 0), Shown(box: nil, frame: 5),
+                Shown(box: "200,226 80x20", frame: 10), Shown(box: nil, frame: 15),
+                Shown(box: "200,26 80x20", frame: 30),
+            ])
+    }
+
+    /// Text of a file appears at its times, with the ranges of the source, in each pixel format.
+    @Test(arguments: ["yuv420p", "yuv420p10le", "yuv422p", "yuv422p10le", "yuv444p"])
+    func text_hasItsTimes(_ format: String) async throws {
+        let scratch = try folder()
+        try await run(
+            "pixel_format: \(format), size: 480x270, burn: { asset: captions.srt }",
+            "range: [ { start: 0.8s, end: 1.2s }, { start: 2s, end: 2.4s } ]", in: scratch)
+        let changes = try shown(480, 270, in: scratch)
+        #expect(changes.map(\.frame) == [0, 5, 15], "\(changes)")
+        #expect(changes.map { $0.box == nil } == [false, true, false])
+    }
+
+    /// Text isn't distorted by pixels that aren't square: it is as wide, relative to the picture, as in square pixels.
+    @Test func text_hasTheShapeOfTheDisplay() async throws {
+        let scratch = try folder()
+        func width(_ encode: String, _ width: Int, _ height: Int) async throws -> Double {
+            try await run(
+                "\(encode), burn: { asset: captions.srt }", "range: { start: 0.5s, end: 0.6s }", in: scratch)
+            let box = try #require(try shown(width, height, in: scratch).first?.box)
+            let sides = box.split(separator: " ")[1].split(separator: "x").compactMap { Double($0) }
+            return sides[0] / Double(width)
+        }
+        let square = try await width("size: 1024x576", 1024, 576)
+        let narrow = try await width("size: 720x576, fit: stretch, pixel_aspect_ratio: 64:45", 720, 576)
+        #expect(abs(square - narrow) < 0.01, "\(square) and \(narrow)")
+    }
+
+    /// Subtitles are drawn with two passes, in chunks, and in the first frames of a quality search, as without.
+    @Test(arguments: [
+        "codec: h264, bitrate: 2M, passes: 2", "codec: h264, crf: 10, parallel: 2, keyframe_interval: 1s",
+        "codec: h264, quality: { ssim: 0.99 }",
+    ])
+    func images_areDrawnInEachPass(_ encode: String) async throws {
+        let scratch = try folder()
+        let spec = """
+            version: 1
+            jobs:
+              one:
+                asset: ./film.mkv
+                tracks: [ { video: first, encode: { \(encode), size: 480x270, burn: first } } ]
+                expect: { similarity: { ssim: { min: 0.9 } } }
+                destination: o.mp4
+            """
+        _ = try success(try await TestSupport.run(spec, in: scratch.path))
+        #expect(try shown(480, 270, of: "o.mp4", in: scratch).map(\.frame).contains(10))
+    }
+
+    /// A layer of a composition draws images into the picture of their source.
+    @Test func layers_drawImages() async throws {
+        let scratch = try folder()
+        let spec = """
+            version: 1
+            jobs:
+              one:
+                composition:
+                  sequence: [ film.mkv ]
+                  layers: [ { subtitle: film.mkv, at: 1s, until: 2s } ]
+                  size: 960x540
+                tracks: [ { video: first, encode: { codec: ffv1 } } ]
+                destination: o.mkv
+            """
+        _ = try success(try await TestSupport.run(spec, in: scratch.path))
+        #expect(
+            try shown(960, 540, in: scratch) == [
+                Shown(box: nil, frame: 0), Shown(box: "400,450 160x40", frame: 35),
+                Shown(box: nil, frame: 50),
+            ])
+    }
+}
