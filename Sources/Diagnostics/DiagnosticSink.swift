@@ -84,6 +84,8 @@ package struct DiagnosticSink: Sendable {
 
     package var hasErrors: Bool { errorCount > 0 }
     package var hasWarnings: Bool { warningCount > 0 }
+    /// Messages of the warnings.
+    package var warnings: [String] { collected.filter { $0.severity == .warning }.map(\.message) }
     /// Whether all errors are caused by the environment.
     package var hasOnlyEnvironmentErrors: Bool { hasErrors && environmentErrors == errorCount }
 }

@@ -85,8 +85,9 @@ extension JobWork {
             throw MediaError.internalError("the output has no video track")
         }
         let meter = try SimilarityMeter(
-            source: source, sourceTrack: original, settings: encoding.videoOutput ?? VideoOutputSettings(),
-            extent: input.extent, output: finished, track: videos[position], isCancelled: isCancelled)
+            source: source, sourceTrack: original, settings: encoding.video ?? VideoOutputSettings(),
+            burnedSubtitles: encoding.burnedSubtitles, extent: input.extent, output: finished,
+            track: videos[position], isCancelled: isCancelled)
         let outcome = try meter.measure(target.metric, pool: target.pool)
         if isCancelled() { throw CancellationError() }
         switch outcome {

@@ -266,6 +266,7 @@ struct SessionBuilder {
         let output = try AssetReaderOutput.output(
             of: source, mix: track.mix, composing: track.composing, in: contents, settings: settings.reader)
         output.countsSamples = settings.countsSamples
+        output.burnedSubtitles = track.encoding?.burnedSubtitles
         try session.addTrack(output: output, input: input, writer: writer, readBy: reader)
     }
 

@@ -38,7 +38,7 @@ package struct TrackSettings: Sendable {
         case .encode(let encoding):
             reader =
                 source.mediaType == .video
-                ? .video(encoding.videoOutput ?? VideoOutputSettings())
+                ? .video(encoding.video ?? VideoOutputSettings())
                 : .audio(encoding.audio ?? AudioOutputSettings())
             writer = .encode(encoding.encoder)
         case .read: throw MediaError.internalError("a track that is only read is not written")

@@ -76,6 +76,30 @@ import Testing
         #expect(try tandem("run", "jobs.yaml", in: scratch).status == 1)
     }
 
+    /// Warnings of the plan are printed once, stated in reports, and repeated while the output is up to date.
+    @Test func warningsOfThePlan_areReportedAndRepeated() throws {
+        let scratch = try folderWithSource()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "testsrc2=d=1", "-f", "lavfi", "-i", "sine=d=1", scratch.file("b.mp4"))
+        try scratch.write(
+            jobFile(more: "    leftover: warn").replacing("a.mp4", with: "b.mp4"), to: "jobs.yaml")
+        let message = "no rule selects track 1 of the source: audio aac"
+        func warnings() throws -> [String] {
+            let report = try JSONSerialization.jsonObject(
+                with: Data(contentsOf: URL(fileURLWithPath: scratch.file("r.json"))))
+            let jobs = try #require((report as? [String: Any])?["jobs"] as? [[String: Any]])
+            return jobs.flatMap { $0["warnings"] as? [String] ?? [] }
+        }
+        for (arguments, status) in [([], 0), ([], 0), (["--force"], 0), (["--warnings-as-errors"], 1)] {
+            let run = try program(
+                TestPaths.tandem, ["run", "jobs.yaml", "--report", "r.json"] + arguments,
+                directory: scratch.path)
+            #expect(run.status == status, "\(arguments): \(run.errors)")
+            #expect(run.errors.components(separatedBy: message).count == 2, "\(arguments): \(run.errors)")
+            #expect(try warnings().map { $0.hasPrefix(message) } == [true])
+        }
+    }
+
     @Test func savedPlansRunUnlessInputsChanged() throws {
         let scratch = try folderWithSource()
         try scratch.write(

@@ -187,4 +187,132 @@ import Testing
                 Shown(box: nil, frame: 50),
             ])
     }
+
+    /// Animations count from the start of their event, wherever a range begins, also in joined ranges.
+    @Test func animations_keepTheirTimes() async throws {
+        let scratch = try folder()
+        try scratch.write(
+            """
+            [Script Info]
+            PlayResX: 480
+            PlayResY: 270
+
+            [V4+ Styles]
+            Format: Name, Fontname, Fontsize, PrimaryColour, Bold, Alignment
+            Style: Default,DejaVu Sans,20,&H00FFFFFF,0,7
+
+            [Events]
+            Format: Layer, Start, End, Style, Name, MarginL, MarginR, MarginV, Effect, Text
+            Dialogue: 0,0:00:00.00,0:00:04.00,Default,,0,0,0,,{\\move(0,100,400,100)}X
+
+            """, to: "move.ass")
+        func left(_ keys: String) async throws -> [Int] {
+            try await run("size: 480x270, burn: { asset: move.ass }", keys, in: scratch)
+            return try shown(480, 270, in: scratch).compactMap {
+                $0.box?.split(separator: ",").first.flatMap { Int($0) }
+            }
+        }
+        let whole = try await left("range: { start: 0s, end: 3s }")
+        try #require(whole.count == 75, "\(whole)")
+        #expect(try await left("range: { start: 1s, end: 2s }") == Array(whole[25..<50]))
+        let joined = try await left("range: [ { start: 2s, end: 2.4s }, { start: 0.4s, end: 0.8s } ]")
+        #expect(joined == Array(whole[50..<60]) + Array(whole[10..<20]))
+    }
+
+    /// DVB subtitles of a transport stream are drawn, also those on screen when the range begins, until their timeout.
+    @Test func dvbSubtitles_areDrawn() async throws {
+        let scratch = try Scratch()
+        var stream = TransportStream()
+        stream.add(pts: 90_000 + 36_000, [0x20, 0] + DVBPage.bar(at: 40, timeout: 2) + [0xff])
+        try Data(stream.bytes).write(to: URL(fileURLWithPath: scratch.file("sub.ts")))
+        try ffmpeg(
+            "-copyts", "-f", "lavfi", "-i", "color=gray:s=720x576:r=25:d=4,setpts=PTS+1/TB", "-i",
+            scratch.file("sub.ts"), "-map", "0:v", "-map", "1:s", "-c:v", "libx264", "-g", "5", "-c:s",
+            "copy", "-muxdelay", "0", scratch.file("film.ts"))
+        for (start, expected) in [(0.0, [0, 10, 60]), (0.8, [0, 40]), (2.6, [0])] {
+            let spec = """
+                version: 1
+                jobs:
+                  one:
+                    asset: ./film.ts
+                    range: { start: \(start), end: 3.6s }
+                    tracks: [ { video: first, encode: { codec: ffv1, burn: first } } ]
+                    destination: { path: o.mkv, if_exists: replace }
+                """
+            _ = try success(try await TestSupport.run(spec, in: scratch.path))
+            let changes = try shown(720, 576, in: scratch)
+            #expect(changes.map(\.frame) == expected, "\(start): \(changes)")
+        }
+    }
+
+    /// Images have the colors of the frames' matrix and range: a luma of 200 of limited range is 214 of full range.
+    @Test(arguments: [
+        ("yuv420p", "tv", 200), ("yuv420p", "pc", 214), ("yuv420p10le", "tv", 800),
+        ("yuv420p10le", "pc", 859), ("yuv422p10le", "pc", 859),
+    ])
+    func images_haveTheColorsOfTheFrames(_ format: String, _ range: String, _ expected: Int) async throws {
+        let scratch = try folder()
+        try await run(
+            "pixel_format: \(format), color: { range: \(range) }, burn: first",
+            "range: { start: 0.5s, end: 0.6s }", in: scratch)
+        let result = try program(
+            "ffmpeg",
+            [
+                "-v", "error", "-i", scratch.file("o.mkv"), "-frames:v", "1", "-pix_fmt", format, "-f",
+                "rawvideo", "-",
+            ])
+        let at = 940 * 1920 + 900
+        let bytes = [UInt8](result.output)
+        let luma =
+            format.hasSuffix("10le") ? Int(bytes[2 * at]) | Int(bytes[2 * at + 1]) << 8 : Int(bytes[at])
+        #expect(abs(luma - expected) <= (format.hasSuffix("10le") ? 3 : 1), "\(luma)")
+    }
+
+    /// The frames of a phone's video are rotated upright, so that subtitles are upright.
+    @Test func rotatedFrames_areUpright() async throws {
+        let scratch = try folder()
+        try ffmpeg(
+            "-f", "lavfi", "-i", "color=gray:s=480x270:r=25:d=2", "-c:v", "libx264", scratch.file("flat.mp4"))
+        try copyMovie(scratch.file("flat.mp4"), rotatedBy: 90, to: scratch.file("phone.mp4"))
+        let spec = """
+            version: 1
+            jobs:
+              one:
+                asset: ./phone.mp4
+                tracks: [ { video: first, encode: { codec: ffv1, burn: { asset: captions.srt } } } ]
+                destination: o.mkv
+            """
+        _ = try success(try await TestSupport.run(spec, in: scratch.path))
+        let box = try #require(try shown(270, 480, in: scratch).first { $0.box != nil }?.box)
+        let numbers = box.split { " ,x".contains($0) }.compactMap { Int($0) }
+        // A line of text in the lower part of the frame.
+        #expect(numbers[1] > 360 && numbers[2] > 2 * numbers[3], "\(box)")
+    }
+
+    /// A damaged image is an error, or is skipped and counted.
+    @Test func damagedImages_areErrors() async throws {
+        let scratch = try folder()
+        var stream = PresentationGraphics(width: 1920, height: 1080)
+        stream.show(x: 800, y: 900, width: 320, height: 80, luma: 200, at: 0.4, missingLines: 40)
+        try Data(stream.bytes).write(to: URL(fileURLWithPath: scratch.file("s.sup")))
+        try ffmpeg(
+            "-i", scratch.file("film.mkv"), "-copyts", "-i", scratch.file("s.sup"), "-map", "0:v", "-map",
+            "1:s", "-c", "copy", scratch.file("damaged.mkv"))
+        let spec = """
+            version: 1
+            jobs:
+              one:
+                asset: ./damaged.mkv
+                on_damage: fail
+                tracks: [ { video: first, encode: { codec: ffv1, burn: first } } ]
+                destination: d.mkv
+            """
+        await #expect(throws: ProgramError.self) {
+            try success(try await TestSupport.run(spec, in: scratch.path))
+        }
+        let skipped = try success(
+            try await TestSupport.run(
+                spec.replacing("on_damage: fail", with: "on_damage: skip"), in: scratch.path))
+        #expect(skipped.warnings.contains { $0.contains("1 damaged packet") }, "\(skipped.warnings)")
+    }
 }

@@ -4,42 +4,11 @@ import Testing
 
 /// Copies of DVB subtitles, whose display sets update earlier ones, are rendered by ffmpeg like their source.
 @Suite struct DVBSubtitleTests {
-    /// The segments of a page (ETSI EN 300 743): a region with 8 bits per pixel that contains a bar of 40 × 10 pixels.
-    /// The region is wider than the bar, because ffmpeg parses the end of a full line incorrectly.
-    private struct Page {
-        private(set) var bytes: [UInt8] = []
-
-        private mutating func segment(_ type: UInt8, _ body: [UInt8]) {
-            bytes += [0x0f, type, 0, 1, UInt8(body.count >> 8), UInt8(body.count & 0xff)] + body
-        }
-
-        mutating func composition(_ version: UInt8, state: UInt8, at position: UInt8?) {
-            let region: [UInt8] = position.map { [0, 0xff, 0, $0, 0, $0] } ?? []
-            segment(0x10, [20, version << 4 | state << 2 | 3] + region)
-        }
-
-        mutating func region() { segment(0x11, [0, 0x0f, 0, 48, 0, 10, 0x6f, 0, 0, 3, 0, 0, 0, 0, 0xf0, 0]) }
-
-        mutating func colors(_ version: UInt8, _ luma: UInt8) {
-            segment(0x12, [0, version << 4 | 0xf, 1, 0x3f, luma, 128, 128, 0, 2, 0x3f, 60, 90, 200, 0])
-        }
-
-        mutating func object() {
-            let line =
-                [0x12] + [UInt8](repeating: 1, count: 20) + [UInt8](repeating: 2, count: 20) + [0, 0, 0xf0]
-            let field = [UInt8]((0..<5).flatMap { _ in line })
-            let length = [UInt8(field.count >> 8), UInt8(field.count & 0xff)]
-            segment(0x13, [0, 0, 0x01] + length + length + field + field)
-        }
-
-        mutating func end() { segment(0x80, []) }
-    }
-
     /// Returns pages with a bar at 0 s, another color at 0.4 s, another position at 0.8 s, no bar at 1.2 s, and a bar
     /// at 1.6 s.
     private func pages(whole: Bool) -> [[UInt8]] {
         (UInt8(0)..<5).map { number in
-            var page = Page()
+            var page = DVBPage()
             let begins = whole || number == 0
             page.composition(
                 number, state: begins ? 2 : 0, at: number == 3 ? nil : number >= 2 ? 120 : 40)

@@ -8,7 +8,7 @@ import Testing
 
 @testable import JobPlan
 
-/// Tests plans with burned subtitles. The prober returns descriptions and digests, so no file is read.
+/// Tests plans with burned subtitles (`BurnPlanner`, `SubtitleStylePlanner`). The prober returns descriptions and digests, so no file is read.
 @Suite struct BurnPlanTests {
     private static let film = SourceDescription.file(
         .video(), .other(1) { $0.language = "eng" }, .other(2, codec: "hdmv_pgs_subtitle"),
@@ -86,13 +86,11 @@ import Testing
             "{ asset: a.srt, size: 30, color: yellow }",
             encode: "codec: h264, size: 720x576, fit: stretch, pixel_aspect_ratio: 64:45")
         let output = try #require(plan?.outputs.first)
-        let settings = try #require(output.tracks.first?.encoding?.videoOutput)
         var expected = BurnedSubtitles(
             path: "/jobs/a.srt", track: 0,
             style: SubtitleStyle(font: "DejaVu Sans", size: 30, color: "ffff00"))
         expected.pixelAspectRatio = Rational(64, 45)
-        #expect(settings.burnedSubtitles == expected)
-        #expect(output.tracks.first?.encoding?.video?.burnedSubtitles == nil)
+        #expect(output.tracks.first?.encoding?.burnedSubtitles == expected)
         #expect(plan?.localFiles == ["/jobs/film.mkv", "/jobs/a.srt"])
         #expect(output.drawsText && output.isValid)
     }
@@ -130,7 +128,7 @@ import Testing
         ),
         (
             "1", "codec: ffv1, pixel_format: yuv444p10le",
-            ["5:87: subtitles can't be drawn into yuv444p10le frames"]
+            ["5:87: images of subtitles can't be drawn into yuv444p10le frames"]
         ),
         ("2", "codec: h264", ["5:60: subtitle track 3 has no event"]),
     ])
@@ -146,7 +144,7 @@ import Testing
             "{ asset: a.srt, subtitle: { language: ita }, optional: true }",
             "optional `burn` omitted: a.srt has 1 (0: subrip)"
         ),
-        ("{ subtitle: 2, optional: true }", "optional subtitle track 3 dropped: it has no event"),
+        ("{ subtitle: 2, optional: true }", "optional `burn` omitted: subtitle track 3 has no event"),
     ])
     func optionalBurn_isOmitted(_ value: String, _ note: String) throws {
         let (plan, findings) = try planned(value)
@@ -196,9 +194,6 @@ import Testing
         let changes: [(inout TrackPlan.Encoding) -> Void] = [
             { $0.burn?.track = -1 }, { $0.burn?.file?.path = "a.srt" }, { $0.burn?.style.color = "red" },
             { $0.burn?.style.font = "a\nb" }, { $0.burn?.style.size = 0 },
-            {
-                $0.video = VideoOutputSettings(); $0.video?.burnedSubtitles = BurnedSubtitles(track: 0)
-            },
         ]
         for change in changes {
             var changed = output

@@ -25,15 +25,18 @@ public struct PresentationGraphics {
         count &+= 1
     }
 
-    /// Shows an opaque gray rectangle from a time on. `luma` is from 16 to 235.
-    public mutating func show(x: Int, y: Int, width: Int, height: Int, luma: UInt8, at seconds: Double) {
+    /// Shows an opaque gray rectangle from a time on. `luma` is from 16 to 235. The pixels of the last `missingLines` lines
+    /// are missing.
+    public mutating func show(
+        x: Int, y: Int, width: Int, height: Int, luma: UInt8, at seconds: Double, missingLines: Int = 0
+    ) {
         composition([0, 0, 0, 0] + Self.word(x) + Self.word(y), at: seconds)
         segment(
             0x17, [1, 0] + [x, y, width, height].flatMap(Self.word), at: seconds)
         segment(0x14, [0, 0, 1, luma, 128, 128, 255], at: seconds)
         // A run of up to 16,383 pixels of color 1, and the end of the line.
         let line = [0, 0xc0 | UInt8(width >> 8), UInt8(width & 0xff), 1, 0, 0]
-        let data = [[UInt8]](repeating: line, count: height).flatMap { $0 }
+        let data = [[UInt8]](repeating: line, count: height - missingLines).flatMap { $0 }
         let length = data.count + 4
         segment(
             0x15,

@@ -86,7 +86,7 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
                 let name = TextRenderer.printable(OutputName(job: record.id, output: output).description)
                 printLine(statusWord("skip", "36") + " \(name): \(TextRenderer.printable(why))")
             }
-            for warning in result.warnings {
+            for warning in record.unplanned(result.warnings) {
                 printLine("     \(id): warning: \(TextRenderer.printable(warning))")
             }
         case .upToDate:
@@ -169,14 +169,15 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
             // Warnings about created outputs were printed when their jobs ended; stored warnings about outputs that are
             // up to date are printed here.
             for record in records {
-                for warning in record.earlierWarnings.sorted(by: { $0.key < $1.key }).flatMap(\.value) {
+                let earlier = record.earlierWarnings.sorted { $0.key < $1.key }.flatMap(\.value)
+                for warning in record.unplanned(earlier) {
                     console.write(
                         "\(TextRenderer.printable(record.id)): warning: \(TextRenderer.printable(warning))\n")
                 }
             }
             for record in records {
                 guard let location = location(record) else { continue }
-                for warning in record.warnings {
+                for warning in record.unplanned(record.warnings) {
                     details.warning(.jobWarning, "\(record.id): \(warning)", at: location)
                 }
             }
@@ -273,5 +274,13 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
 
     private func statusWord(_ word: String, _ color: String) -> String {
         console.usesColor ? "\u{1b}[1;\(color)m\(word)\u{1b}[0m" : word
+    }
+}
+
+extension JobRecord {
+    /// Returns the warnings that planning hasn't printed.
+    fileprivate func unplanned(_ warnings: [String]) -> [String] {
+        let planned = Set(plan?.outputs.flatMap(\.warnings) ?? [])
+        return warnings.filter { !planned.contains($0) }
     }
 }

@@ -1,5 +1,4 @@
 package import JobSpec
-internal import Media
 package import Publishing
 
 /// The kind of an output, with the part of its plan that depends on the kind.
@@ -35,7 +34,7 @@ extension OutputPlan {
     enum CodingKeys: CodingKey {
         case id, location, input, container, destination, destinationLocation, ifExists, makesDirectories,
             tracks
-        case expectations, ledger, expectedDuration, expectedSize, notes
+        case expectations, ledger, expectedDuration, expectedSize, notes, warnings
         case images, waveform, check, package
         case optimizesForNetwork, fragmentInterval, segmentation, metadata, requestedTags, keepsFileTimes,
             chapters
@@ -172,9 +171,7 @@ extension OutputPlan {
         (destination == nil) == (kind.plan.destinationKind == nil)
             && tracks.allSatisfy { if case .read = $0.action { isCheck } else { !isCheck } }
             && tracks.allSatisfy { $0.addedFiles.allSatisfy { $0.isValid && isMedia } }
-            && tracks.compactMap(\.encoding).allSatisfy {
-                $0.burn?.isValid ?? true && $0.video?.burnedSubtitles == nil
-            }
+            && tracks.compactMap(\.encoding?.burn).allSatisfy(\.isValid)
             && kind.plan.isConsistent(with: self)
     }
 

@@ -22,17 +22,21 @@ package struct BurnPlan: Codable, Hashable, Sendable {
 }
 
 extension TrackPlan.Encoding {
-    /// The conversion of decoded frames to those that the encoder receives, with the burned subtitles.
-    package var videoOutput: VideoOutputSettings? {
-        guard var settings = video, let burn else { return video }
+    /// The subtitles that are drawn into the frames that the encoder receives; nil for none.
+    package var burnedSubtitles: BurnedSubtitles? {
+        guard let burn else { return nil }
         var subtitles = BurnedSubtitles(path: burn.file?.path, track: burn.track, style: burn.style)
         subtitles.pixelAspectRatio = encoder.sampleAspectRatio ?? Rational(1, 1)
-        settings.burnedSubtitles = subtitles
-        return settings
+        return subtitles
     }
 }
 
 extension TrackPlan {
     /// The subtitle files that the track is read from, or whose subtitles are drawn into its frames.
     package var addedFiles: [SubtitleFilePlan] { [file, encoding?.burn?.file].compactMap { $0 } }
+}
+
+extension SubtitleStyle {
+    /// The values that override those of the subtitles, for the user.
+    var description: [String] { [font, size.map { "\($0) px" }, color.map { "#\($0)" }].compactMap { $0 } }
 }

@@ -7,9 +7,25 @@ internal import YAMLDocument
 struct BurnDecoder {
     let reader: NodeReader
 
-    /// Returns the subtitles; nil after an error is reported, or if a value is not known yet. `definition`: the assets to
-    /// which `asset` refers.
+    /// Returns the subtitles; nil for none, after an error is reported, and if a value is not known yet. `definition`: the
+    /// assets to which `asset` refers.
     func burn(_ node: YAMLNode, _ definition: BatchDefinition) -> BurnSpec? {
+        if let text = node.text, !node.isNull {
+            if SelectionWord(rawValue: text) == SelectionWord.none { return nil }
+            if SelectionWord(rawValue: text) == nil, definition.assets[text] != nil {
+                reader.sink.error(
+                    .invalidValue, "`burn` can't be the id of an asset", at: node.range,
+                    help: "write it as `burn: { asset: \(text) }`")
+                return nil
+            }
+        }
+        if case .sequence = node.content {
+            return SelectionDecoder(reader: reader).selection(node, of: .subtitle, allowsAll: false).map {
+                BurnSpec(
+                    selection: $0, file: nil, isOptional: false, style: SubtitleStyleSpec(),
+                    range: node.range)
+            }
+        }
         let whole = NodeMerge.expanded(node, as: Language.burn)
         guard let fields = reader.fields(whole, as: Language.burn) else { return nil }
         let isOptional = reader.boolean("optional", of: fields)?.value ?? false

@@ -145,7 +145,9 @@ struct JobDecoder {
             "`cut: \(cut.value.rawValue)` requires a video rule with `copy: true`",
             at: cut.range,
             notes: [Diagnostic.Note("frames are re-encoded here", at: first.action.range)],
-            help: "add `copy: true` to the rule; `encode` of the same rule then applies to the edges")
+            help: first.action.video?.burn == nil
+                ? "add `copy: true` to the rule; `encode` of the same rule then applies to the edges"
+                : "remove `cut`; frames with burned subtitles are all encoded, and ranges are exact")
     }
 
     /// Reports `chapters: clips` without a composition. With `clips` from `defaults`, a job without a composition keeps

@@ -118,10 +118,15 @@ extension Language {
     static let subtitleStyle = [
         KeyInfo(
             "font", .string(mayBeEmpty: false),
-            "Name of an installed font, for text.", default: "from the subtitles, or DejaVu Sans"),
+            "Name of an installed font, for text. It replaces that of all styles.",
+            default: "from the subtitles, or DejaVu Sans"),
         KeyInfo(
-            "size", .integer(4...2000), "Font size in pixels, for text.", default: "from the subtitles"),
-        KeyInfo("color", textColor, "Color, for text.", default: "from the subtitles"),
+            "size", .integer(4...2000), "Font size in pixels, for text. It replaces that of all styles.",
+            default: "from the subtitles"),
+        KeyInfo(
+            "color", textColor,
+            "Color, for text. It replaces that of all styles; formatting inside of an event remains.",
+            default: "from the subtitles"),
     ]
     static let subtitleLayer = MappingType(
         "subtitleLayer", "subtitles", "Subtitles that are drawn into the frames: text, or images.",

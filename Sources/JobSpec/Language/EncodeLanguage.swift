@@ -90,9 +90,12 @@ extension Language {
                 "filters", .string(), "A chain of FFmpeg's video filters; see *Filters*.",
                 examples: ["hqdn3d", "eq=contrast=1.1,unsharp"]),
             KeyInfo(
-                "burn", .oneOf([.word(SelectionWord.single), .scalar(trackIndex), .mapping(burn)]),
-                "Draw subtitles into the frames: text, or images (PGS, DVB, DVD). A word or a number selects a track of the source."
-            ),
+                "burn",
+                .oneOf([
+                    .word(SelectionWord.optional), .scalar(trackIndex), .mapping(burn), singleSelections,
+                ]),
+                "Draw subtitles into the frames, after `filters` and scaling: text, or images (PGS, DVB, DVD). A word, a number (among the subtitle tracks) or a list selects a track of the source; `none` draws nothing, also where the settings of `use` do. Frames that the source's rotation would turn are rotated upright.",
+                default: "none"),
             KeyInfo(
                 "options", options,
                 "The encoder's private options; see *Encoder options*."),
@@ -105,14 +108,16 @@ extension Language {
 
     static let burn = MappingType(
         "burn", "`burn`",
-        "Subtitles that are drawn into the frames after scaling. Text is drawn with the machine's fonts.",
+        "Subtitles that are drawn into the frames. Text is drawn into the whole frame with the machine's fonts; characters that no font contains become boxes. Images keep their position in the picture, and are moved into the frame where it ends.",
         keys: [
             KeyInfo(
-                "subtitle", selectOne, "The subtitle track, of the source or of `asset`.", default: "first"),
+                "subtitle", selectOne,
+                "The subtitle track, of the source or of `asset`: the first that matches. It must have an event in the range that is encoded.",
+                default: "first"),
             KeyInfo("asset", subtitleAsset, subtitleAssetSummary),
             KeyInfo(
                 "optional", .boolean,
-                "Without such a track or file, the frames are encoded without subtitles.",
+                "Without such a track or file, or without an event in the range, the frames are encoded without subtitles.",
                 default: "false"),
         ] + subtitleStyle,
         alternatives: [.atLeastOne(["subtitle", "asset"])], shortForm: "subtitle")

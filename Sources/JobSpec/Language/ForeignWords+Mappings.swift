@@ -81,6 +81,10 @@ extension ForeignWords {
             "tracks": renditions, "renditions": renditions, "streams": renditions, "languages": renditions,
             "bandwidth": "bit rates are measured on the finished segments",
         ],
+        "burn": Dictionary(
+            uniqueKeysWithValues: ["language", "index", "codec", "title", "disposition", "track"].map {
+                ($0, "a track is selected by `subtitle`, such as `subtitle: { language: eng }`")
+            }),
         "images": ["fps": "`every: 1s` writes an image for each second"],
         "expectDuration": [
             "min": "write a duration and its tolerance as `{ is: 10s, within: 1s }`",

@@ -63,6 +63,8 @@ package struct SubtitleImageDecoder: ~Copyable, @unchecked Sendable {
         do throws(AVError) {
             try check(avcodec_parameters_to_context(decoder, source.raw), "avcodec_parameters_to_context")
             decoder.pointee.pkt_timebase = timeBase.av
+            // Without this flag, damaged images are omitted without an error.
+            decoder.pointee.err_recognition |= AV_EF_EXPLODE
             try check(avcodec_open2(decoder, codec, nil), "avcodec_open2", context: decoder)
         } catch {
             freeCodec(decoder)
@@ -83,13 +85,13 @@ package struct SubtitleImageDecoder: ~Copyable, @unchecked Sendable {
         var images: [SubtitleImage] = []
         var pixels = 0
         for index in 0..<Int(subtitle.num_rects) {
-            guard let rect = subtitle.rects[index], let image = Self.image(rect.pointee) else { continue }
-            pixels += image.width * image.height
+            guard let rect = subtitle.rects[index] else { continue }
+            pixels += Int(max(0, rect.pointee.w)) * Int(max(0, rect.pointee.h))
             guard pixels <= Self.maxPixels else {
                 throw AVError(
                     code: tandem_einval, operation: "decoding", detail: "the subtitle images are too large")
             }
-            images.append(image)
+            if let image = Self.image(rect.pointee) { images.append(image) }
         }
         let end = subtitle.end_display_time
         return SubtitleDisplay(

@@ -9,9 +9,6 @@ package final class FrameFilter {
     /// Creates a filter without a graph. `operation` describes the filter in errors.
     package init(_ operation: String) { self.operation = operation }
 
-    /// Whether the graph has been created.
-    package var isBuilt: Bool { graph != nil }
-
     /// Filters a frame. `index` becomes its timestamp; `build` creates the graph for the first frame.
     package func frame(
         of one: consuming Frame, at index: Int64,

@@ -113,12 +113,10 @@ final class ComposedFrames: FrameStream {
         if case .subtitles(let subtitles) = layer.content {
             return SubtitleOverlay(
                 subtitles.style, on: OverlayTarget(canvas),
-                times: SubtitleTimes(offset: layer.timeRange.start, end: layer.timeRange.end),
-                in: opener.environment.folder,
+                times: SubtitleTimes(offset: layer.timeRange.start), in: opener.environment.folder,
                 place: { [canvas] in SubtitlePlacement(of: $0, on: canvas) }
             ) { [opener] in
-                try opener.readSubtitles(
-                    source: subtitles.source, track: subtitles.track, ReadingExtent())
+                try opener.readSubtitles(source: subtitles.source, track: subtitles.track, $0)
             }
         }
         guard case .frames(let placement, _, let settings) = layer.content else {

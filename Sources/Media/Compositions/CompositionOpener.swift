@@ -60,25 +60,30 @@ struct CompositionOpener {
     func read(
         source index: Int, track: Int, as settings: ReaderOutputSettings, _ extent: ReadingExtent
     ) throws -> CompositionRead {
-        try read(source: index, track: track, extent) { _ in settings }
+        try read(source: index, track: track) { _ in Reading(settings: settings, extent: extent) }
     }
 
-    /// Starts reading a track of the source at an index, with settings that depend on the track.
+    /// Settings, extent and event times of a read (`AssetReaderOutput`).
+    struct Reading {
+        var settings: ReaderOutputSettings
+        var extent: ReadingExtent
+        var keepsEventTimes = false
+    }
+
+    /// Starts reading a track of the source at an index, in a way that depends on the track.
     func read(
-        source index: Int, track: Int, _ extent: ReadingExtent,
-        as settings: (AssetTrack) -> ReaderOutputSettings
+        source index: Int, track: Int, as reading: (AssetTrack) -> Reading
     ) throws -> CompositionRead {
         if interrupt.isRaised { throw CancellationError() }
         guard sources.indices.contains(index) else {
             throw MediaError.internalError("the clip has no source")
         }
         let source = sources[index]
-        return try source.namingSource { try open(source, track, extent, settings) }
+        return try source.namingSource { try open(source, track, reading) }
     }
 
     private func open(
-        _ source: CompositionSource, _ index: Int, _ extent: ReadingExtent,
-        _ settings: (AssetTrack) -> ReaderOutputSettings
+        _ source: CompositionSource, _ index: Int, _ reading: (AssetTrack) -> Reading
     ) throws -> CompositionRead {
         let asset = Asset(source.assetSource, timing: .fast, environment: environment)
         let contents: AssetContents
@@ -91,15 +96,16 @@ struct CompositionOpener {
             throw MediaError.sourceChanged("track \(index) no longer exists")
         }
         let reader = try AssetReader(asset: asset, interrupt: interrupt, movement: movement)
-        var extent = extent
+        let reading = reading(track)
+        var extent = reading.extent
         extent.damagePolicy = damage.policy
         reader.extent = extent
         reader.decoderThreads = decoderThreads
-        let settings = settings(track)
-        let output = AssetReaderTrackOutput(track: track, settings: settings)
+        let output = AssetReaderTrackOutput(track: track, settings: reading.settings)
+        output.keepsEventTimes = reading.keepsEventTimes
         output.damage = damage
         // With whole packets, times count samples: a coarse time base of the container would round packet boundaries.
-        if case .wholePackets = settings { output.countsSamples = true }
+        if case .wholePackets = reading.settings { output.countsSamples = true }
         try reader.add(output)
         try reader.startReading()
         return CompositionRead(source: source, reader: reader, output: output, tracks: contents.tracks)

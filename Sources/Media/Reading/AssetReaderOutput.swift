@@ -31,6 +31,12 @@ public class AssetReaderOutput: @unchecked Sendable {
     /// starts.
     public var countsSamples: Bool
 
+    /// Subtitles that are drawn into decoded frames, after their conversion; nil for none. Set before reading starts.
+    public var burnedSubtitles: BurnedSubtitles?
+
+    /// Whether subtitle events keep their times where a range begins or ends inside of them. Set before reading starts.
+    var keepsEventTimes = false
+
     private struct Ready: ~Copyable {
         var samples = UniqueDeque<SampleBuffer>()
         var bytes = 0

@@ -53,8 +53,6 @@ public struct VideoOutputSettings: Hashable, Codable, Sendable {
     public var frameRate: Rational?
     /// Pixel format of the output; nil for the source's.
     public var pixelFormat: PixelFormat?
-    /// Subtitles that are drawn into the converted frames; nil for none.
-    public var burnedSubtitles: BurnedSubtitles?
 
     /// Creates settings that keep the source's frames, except for the given values.
     public init(pixelFormat: PixelFormat? = nil, size: PixelSize? = nil, frameRate: Rational? = nil) {

@@ -10,13 +10,15 @@ struct TrackSamples: Sendable {
     /// threads. `isCancelled` is called before every sample.
     init(
         asset: Asset, track: AssetTrack, mix: AudioMix? = nil, settings: ReaderOutputSettings,
-        extent: ReadingExtent = ReadingExtent(), decoderThreads: Int? = nil,
+        burnedSubtitles: BurnedSubtitles? = nil, extent: ReadingExtent = ReadingExtent(),
+        decoderThreads: Int? = nil,
         isCancelled: @escaping @Sendable () -> Bool = { false }
     ) throws {
         reader = try AssetReader(asset: asset)
         reader.extent = extent
         reader.decoderThreads = decoderThreads
         output = try .output(of: track, mix: mix, in: try asset.loadSynchronously(), settings: settings)
+        output.burnedSubtitles = burnedSubtitles
         self.isCancelled = isCancelled
         try reader.add(output)
     }

@@ -27,6 +27,8 @@ final class SubtitleProducer: SampleProducer {
     /// State of the display sets until the first one is vended; then nil. Also nil for codecs with independent packets.
     private var display: (any DisplaySets)?
     private let isShownUntilNext: Bool
+    /// See `AssetReaderOutput.keepsEventTimes`.
+    private let keepsTimes: Bool
     /// Number of events dropped, at least partially, because the merged sample would exceed a limit.
     var droppedSamples: Int { merger?.droppedCues ?? 0 }
 
@@ -41,6 +43,7 @@ final class SubtitleProducer: SampleProducer {
         converts = codec != nil && codec?.libavName != track.format.codec
         if !converts { display = track.displaySets }
         isShownUntilNext = display != nil
+        keepsTimes = context.keepsEventTimes
         if let codec, converts {
             do throws(AVError) {
                 converter = try SubtitleConverter.open(
@@ -94,8 +97,8 @@ final class SubtitleProducer: SampleProducer {
                 continue
             }
             if packet.duration > 0 ? until <= start : pts < start { continue }
-            if let end { until = min(until, end) }
-            let shown = max(pts, start)
+            if let end, !keepsTimes { until = min(until, end) }
+            let shown = keepsTimes ? pts : max(pts, start)
             let first = try takeOnScreen()
             guard let cue = try content(of: selfContained(packet), at: pts) else { continue }
             let sample = SampleBuffer(
@@ -110,8 +113,10 @@ final class SubtitleProducer: SampleProducer {
 
     private func takeOnScreen() throws -> SampleBuffer? {
         guard let packet = onScreen.take() else { return nil }
+        let time = packet.pts != noTimestamp ? packet.pts : packet.dts
+        let shown = keepsTimes ? time - zero : start
         return SampleBuffer(
-            packet: try selfContained(packet), pts: start, dts: start, duration: 0, timeBase: track.timeBase)
+            packet: try selfContained(packet), pts: shown, dts: shown, duration: 0, timeBase: track.timeBase)
     }
 
     /// Returns the packet; the first display set is merged with the sets that it depends on.

@@ -3,7 +3,7 @@ package import JobPlan
 internal import LibAV
 internal import Media
 
-/// The warnings about a finished output that were not known at planning.
+/// The warnings about a finished output: those of its plan, and those that were not known at planning.
 package struct JobWarnings {
     private let task: OutputTask
     private var plan: OutputPlan { task.output }
@@ -15,7 +15,7 @@ package struct JobWarnings {
     }
 
     package var lines: [String] {
-        var lines: [String] = []
+        var lines = plan.warnings
         if let stop = findings.stop, let limit = plan.media?.sizeLimit {
             lines.append(
                 "ends at \(stop) s of \(plan.expectedDuration) s, because of the `limit` of \(PlanText.bytes(limit))"

@@ -63,11 +63,11 @@ struct DecodedMeasurements: SubjectMeasurements {
             })
         else { throw MediaError.sourceChanged("source track \(planned.source.index) no longer exists") }
         var settings = VideoOutputSettings()
-        if case .encode(let encoding) = planned.action { settings = encoding.videoOutput ?? settings }
+        if let encoding = planned.encoding { settings = encoding.video ?? settings }
         return try SimilarityMeter(
-            source: source, sourceTrack: original, settings: settings, extent: task.input.extent,
-            output: asset, track: track,
-            isCancelled: isCancelled
+            source: source, sourceTrack: original, settings: settings,
+            burnedSubtitles: planned.encoding?.burnedSubtitles, extent: task.input.extent, output: asset,
+            track: track, isCancelled: isCancelled
         ).measure(metric)
     }
 }

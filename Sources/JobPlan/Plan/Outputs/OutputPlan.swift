@@ -36,6 +36,8 @@ public struct OutputPlan: Hashable, Sendable {
     @Annotation public var expectedSize: Int64?
     /// Notes for the user, such as about upscaling.
     @Annotation public var notes: [String] = []
+    /// Warnings of the planner, which reports and later runs repeat.
+    @Annotation package var warnings: [String] = []
 
     /// Tags of the file; empty unless the output has tracks in a container.
     public var metadata: [MetadataEntry] { media?.metadata ?? [] }
@@ -59,6 +61,7 @@ extension OutputPlan: Codable {
         _ledger = try values.decode(Annotation<[LedgerEntry]>.self, forKey: .ledger)
         _expectedSize = try values.decode(Annotation<Int64?>.self, forKey: .expectedSize)
         _notes = try values.decode(Annotation<[String]>.self, forKey: .notes)
+        _warnings = try values.decode(Annotation<[String]>.self, forKey: .warnings)
         location = try values.decode(SourceRange.self, forKey: .location)
         container = try values.decode(String.self, forKey: .container)
         destinationLocation = try values.decode(SourceRange.self, forKey: .destinationLocation)
@@ -108,6 +111,7 @@ extension OutputPlan: Codable {
         try values.encode(_ledger, forKey: .ledger)
         try values.encode(_expectedSize, forKey: .expectedSize)
         try values.encode(_notes, forKey: .notes)
+        try values.encode(_warnings, forKey: .warnings)
         try values.encode(location, forKey: .location)
         try values.encode(container, forKey: .container)
         try values.encode(destinationLocation, forKey: .destinationLocation)

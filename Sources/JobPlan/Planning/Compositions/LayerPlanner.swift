@@ -97,28 +97,11 @@ struct LayerPlanner {
                 at: asset.range)
             return
         }
-        var style = SubtitleStyle()
-        if SubtitleCodec.canConvert(from: track.codec) {
-            guard let text = fonts.style(written, of: track.codec, at: asset.range, &draft.reasons) else {
-                return
-            }
-            style = text
-        } else {
-            guard SubtitleImageDecoder.canDecode(track.codec) else {
-                draft.reasons.error(
-                    .cannotDecode,
-                    "subtitle track \(track.index) of the asset is \(track.codec), which can't be decoded",
-                    at: asset.range)
-                return
-            }
-            if let range = written.range {
-                draft.reasons.error(
-                    .conflictingKeys,
-                    "subtitle track \(track.index) of the asset is \(track.codec), which stores images; `font`, `size` and `color` apply to text",
-                    at: range)
-                return
-            }
-        }
+        let fonts = fonts
+        let planner = SubtitleStylePlanner(
+            spec: written, codec: track.codec, name: "subtitle track \(track.index) of the asset",
+            location: asset.range, fonts: { fonts })
+        guard let style = draft.reasons.take(planner.decide()) else { return }
         draft.composition.layers.append(
             Layer(
                 content: .subtitles(

@@ -75,7 +75,9 @@ struct JobPlanner {
         }
         let resolver = InputResolver(
             catalog: catalog, file: file, outputs: outputs, keepsFullChroma: job.requestsFullChroma)
-        let input = resolver.input(of: job, into: &sink)
+        var found = DiagnosticSink()
+        let input = resolver.input(of: job, into: &found)
+        sink.add(found)
         var note: String?
         if let input, let skip = failedCondition(on: input, into: &sink, &note) { return .skip(skip) }
         let targets = targets(&destinations, into: &sink)
@@ -105,6 +107,7 @@ struct JobPlanner {
             else { continue }
             sink.add(decision.reasons.diagnostics)
             guard var planned = decision.value else { continue }
+            planned.output.warnings = found.warnings + decision.reasons.diagnostics.warnings
             planned.output.notes =
                 (note.map { [$0] } ?? []) + (input.composed?.notes ?? []) + planned.output.notes
             plan.add(planned.output, from: planned.input)

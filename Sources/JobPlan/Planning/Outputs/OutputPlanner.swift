@@ -269,14 +269,17 @@ struct OutputPlanner {
     }
 
     /// Returns the output's tracks, without those that failed.
-    private mutating func tracks(_ chosen: [ChosenTracks], _ extent: PlannedExtent) -> [TrackPlan] {
+    private mutating func tracks(_ all: [ChosenTracks], _ extent: PlannedExtent) -> [TrackPlan] {
         var tracks: [TrackPlan] = []
-        for chosen in chosen where !chosen.isAttachment {
+        for chosen in all where !chosen.isAttachment {
             var planner = TrackPlanner(
                 job: job, output: output, container: container, input: chosen.file?.input ?? input,
                 extent: extent, prober: prober)
             planner.isRendition = isRendition
             planner.burned = chosen.burned
+            planner.burned?.isSelected = all.contains { other in
+                other.file == nil && other.tracks.contains { $0.index == chosen.burned?.track.index }
+            }
             planner.fonts = files.fonts
             let file = chosen.tracks.isEmpty ? nil : chosen.file.map { plan(of: $0, extent) }
             for (track, mix) in combined(chosen, planner, extent) {

@@ -127,18 +127,24 @@ struct TrackChooser {
             switch reasons.take(files.subtitles(written, spec.isOptional)) {
             case nil: return nil
             case .missing(let path):
-                reasons.note("optional `burn` omitted: \(path.pathParts.last ?? path) doesn't exist")
+                let file = path.pathParts.last ?? path
+                reasons.note("optional `burn` omitted: \(file) doesn't exist")
+                reasons.account(
+                    for: .named("subtitle file \(file)"), of: nil, .dropped, "it doesn't exist")
                 return nil
             case .found(let found): file = found
             }
         }
         let source = file?.input.description ?? description
-        if let track = source.select(.subtitle, by: spec.selection).tracks.first {
+        let selected = source.select(.subtitle, by: spec.selection)
+        if let track = selected.tracks.first {
+            if let note = selected.note { reasons.note("`burn`: \(note)") }
             return BurnedTrack(spec: spec, track: track, file: file)
         }
         let has = summary(of: .subtitle, in: source, named: file?.plan.name ?? "the source")
         if spec.isOptional {
             reasons.note("optional `burn` omitted: \(has)")
+            reasons.account(for: .named("burned subtitles"), of: nil, .dropped, has)
         } else {
             reasons.error(
                 .noSuchTrack, "no subtitle track matches\(spec.selection.alternatives): \(has)",
@@ -238,14 +244,16 @@ struct TrackChooser {
         let range: SourceRange
         /// The effect of `optional: true`.
         let omission: String
+        /// Whether the subtitles are drawn into frames.
+        let isBurn: Bool
 
         init(_ rule: TrackRule) {
-            (isOptional, range) = (rule.isOptional, rule.selection.range)
+            (isOptional, range, isBurn) = (rule.isOptional, rule.selection.range, false)
             omission = "the job runs without it"
         }
 
         init(_ burn: BurnSpec) {
-            (isOptional, range) = (burn.isOptional, burn.selection.range)
+            (isOptional, range, isBurn) = (burn.isOptional, burn.selection.range, true)
             omission = "the frames are encoded without subtitles"
         }
     }
@@ -268,7 +276,10 @@ struct TrackChooser {
         let whose =
             !extent.ranges.isEmpty ? " in the range" : end == nil ? "" : " before the end of the source"
         if requirement.isOptional {
-            reasons.note("optional \(name) dropped: it has no event\(whose)")
+            reasons.note(
+                requirement.isBurn
+                    ? "optional `burn` omitted: \(name) has no event\(whose)"
+                    : "optional \(name) dropped: it has no event\(whose)")
             if file == nil {
                 reasons.account(
                     for: .track(track), of: track.index, .dropped, "it has no event\(whose)")

@@ -249,7 +249,8 @@ struct TrackPlanner {
         _ track: TrackDescription, _ written: VideoEncodeSpec, by rule: TrackRule,
         _ reasons: inout Reasons
     ) -> Treatment? {
-        let spec = FramePlanner.resolved(written, for: track)
+        var spec = FramePlanner.resolved(written, for: track)
+        if let burned { turnUpright(&spec, of: track, for: burned.spec, &reasons) }
         if written.color?.isForHighRangeAlone == true, FramePlanner.lacksToneMappingColor(track) {
             reasons.note(
                 "\(track.label) is HDR without primaries or matrix, so it is not tone-mapped"
@@ -270,6 +271,25 @@ struct TrackPlanner {
         return Treatment(.encode(encoding), prepared.transform, track)
     }
 
+    /// Rotates frames that the source's display matrix would rotate for display, so that subtitles are upright.
+    private func turnUpright(
+        _ spec: inout VideoEncodeSpec, of track: TrackDescription, for burn: BurnSpec,
+        _ reasons: inout Reasons
+    ) {
+        guard track.transform?.isIdentity == false else { return }
+        if let orientation = spec.orientation {
+            guard case .keep = orientation.value else { return }
+            reasons.error(
+                .conflictingKeys,
+                "`burn` requires upright frames, and `orientation: keep` keeps the rotation of the source",
+                at: burn.range, notes: [Diagnostic.Note("`orientation` is here", at: orientation.range)],
+                help: "use `orientation: bake`")
+        } else {
+            spec.orientation = Located(.bake, at: burn.range)
+            reasons.note("\(track.label) is rotated upright, because subtitles are drawn into it")
+        }
+    }
+
     /// Adds the subtitles that are drawn into the frames to an encoding. Returns false after an error.
     private func burn(
         into encoding: inout TrackPlan.Encoding, of track: TrackDescription, _ reasons: inout Reasons
@@ -283,11 +303,12 @@ struct TrackPlanner {
         encoding.burn = plan
         encoding.settings.append(
             TrackPlan.Setting(
-                key: "burn", value: burned.name, origin: TrackPlan.Setting.Origin(burned.spec.range)))
+                key: "burn", value: ([burned.name] + plan.style.description).joined(separator: ", "),
+                origin: TrackPlan.Setting.Origin(burned.spec.range)))
         if burned.file == nil {
             reasons.account(
                 for: .track(burned.track), of: burned.track.index, .encoded, "drawn into the frames")
-            for tag in burned.track.tags where !tag.isTimecode {
+            for tag in burned.track.tags where !tag.isTimecode && !burned.isSelected {
                 reasons.account(
                     for: .tag(tag.key), of: burned.track.index, .dropped,
                     "the subtitles are part of the frames")

@@ -193,7 +193,10 @@ struct VideoEncodingPlanner {
     /// for odd sides of the source. `inner` is the size of the frame itself if padding or cropping changes
     /// its aspect ratio.
     private func size(format: PixelFormat) -> (size: PixelSize, inner: PixelSize?) {
-        let step = spec.codec.value.frames.roundsToChroma ? format.chromaSubsampling : (1, 1)
+        // Bars are added, and frames are cropped to a size, in whole chroma samples, whatever the codec supports.
+        let isAligned = spec.resolvedFit == .contain || spec.resolvedFit == .cover
+        let step =
+            isAligned || spec.codec.value.frames.roundsToChroma ? format.chromaSubsampling : (1, 1)
         func down(_ value: Int, _ unit: Int) -> Int { max(unit, value / unit * unit) }
         let (width, height) = (Double(max(1, prepared.size.width)), Double(max(1, prepared.size.height)))
         let whole = PixelSize(

@@ -18,13 +18,13 @@ package struct SimilarityMeter: Sendable {
 
     /// Creates a meter; `settings` and `extent` must be those with which the output was created.
     package init(
-        source: Asset, sourceTrack: AssetTrack, settings: VideoOutputSettings, extent: ReadingExtent,
-        output: Asset, track: AssetTrack,
+        source: Asset, sourceTrack: AssetTrack, settings: VideoOutputSettings,
+        burnedSubtitles: BurnedSubtitles?, extent: ReadingExtent, output: Asset, track: AssetTrack,
         isCancelled: @escaping @Sendable () -> Bool
     ) throws {
         reference = try TrackSamples(
-            asset: source, track: sourceTrack, settings: .video(settings), extent: extent,
-            isCancelled: isCancelled)
+            asset: source, track: sourceTrack, settings: .video(settings),
+            burnedSubtitles: burnedSubtitles, extent: extent, isCancelled: isCancelled)
         self.output = output
         self.track = track
         self.isCancelled = isCancelled

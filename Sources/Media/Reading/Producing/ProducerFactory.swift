@@ -47,7 +47,7 @@ struct ProducerFactory {
 
     func producer(for output: AssetReaderOutput, demuxer: SharedDemuxer?) throws -> any SampleProducer {
         let samples = try unburned(output, demuxer)
-        guard case .video(let settings) = output.settings, let subtitles = settings.burnedSubtitles else {
+        guard case .video(let settings) = output.settings, let subtitles = output.burnedSubtitles else {
             return samples
         }
         return try burned(samples, subtitles, settings, of: output)
@@ -138,6 +138,7 @@ struct ProducerFactory {
                 if container.hasPages { context.lostPages = LostPages(path: path, environment: environment) }
                 context.damage = output.damage
                 context.countsSamples = output.countsSamples
+                context.keepsEventTimes = output.keepsEventTimes
                 context.assetEnd = ranges.count == 1 ? duration : nil
                 context.isOpen = isOpen && range == ranges.last
                 return context
@@ -191,9 +192,10 @@ struct ProducerFactory {
         let packets = try source(of: track, path: path, context, damage: context.damage)
         let isGuessed = container.estimatedCodecs.contains(track.format.codec)
         // A subtitle event that began long before the range may still be presented, so the track is read from the
-        // file's beginning.
-        let isOverlapping =
-            track.mediaType == .subtitle && track.displaySets == nil && !container.isMovie
+        // file's beginning, unless the container has an index of its events.
+        let isIndexed =
+            track.displaySets == nil ? container.isMovie : container.isMovie || container.isMatroska
+        let isOverlapping = track.mediaType == .subtitle && !isIndexed
         guard context.start > .zero, !isGuessed, !isOverlapping else { return packets }
         // Audio decodes correctly only with the preceding packets, so decoding starts 400 ms earlier.
         let preroll = MediaTime(value: track.mediaType == .audio ? 400 : 0, timescale: 1000)

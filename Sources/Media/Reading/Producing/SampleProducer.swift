@@ -68,6 +68,8 @@ struct ProducerContext: Sendable {
     var damage = DamageTally()
     /// See `AssetReaderOutput.countsSamples`.
     var countsSamples = false
+    /// See `AssetReaderOutput.keepsEventTimes`.
+    var keepsEventTimes = false
     /// Detection of missing pages in an Ogg file, to explain gaps; nil for other containers.
     var lostPages: LostPages?
     /// End of the asset: a range that begins at or after it contains no frame. Nil unless exactly one range is read; a

@@ -29,13 +29,18 @@ final class BurnedFrames: SampleProducer {
         case .ended: return .ended
         case .sample(let sample):
             let (pts, duration, timeBase) = (sample.pts, sample.duration, sample.timeBase)
-            guard let frame = sample.takeFrame() else { return .ended }
-            if drawing == nil {
+            guard let frame = sample.takeFrame() else {
+                throw MediaError.internalError("subtitles are drawn into packets")
+            }
+            let drawing: (target: OverlayTarget, overlay: SubtitleOverlay)
+            if let known = self.drawing {
+                drawing = known
+            } else {
                 let target = OverlayTarget(
                     like: frame, color: color, pixelAspect: pixelAspect, timeBase: timeBase)
                 drawing = (target, makeOverlay(target))
+                self.drawing = drawing
             }
-            guard let drawing else { return .ended }
             let drawn = try drawing.overlay.put(
                 above: frame, at: MediaTime(ticks: pts, timeBase: timeBase),
                 timeBase.rescale(pts, to: drawing.target.timeBase))
@@ -62,16 +67,7 @@ extension ProducerFactory {
         let opener = CompositionOpener(
             sources: [.file(path)], environment: media, interrupt: interrupt, movement: movement,
             damage: output.damage, decoderThreads: nil)
-        var extent = ReadingExtent(ranges: ranges, damagePolicy: output.damage.policy)
-        extent.isOpen = isOpen
-        var times = SubtitleTimes()
-        if ranges.count > 1 {
-            var start = MediaTime.zero
-            for range in ranges {
-                times.sectionStarts.append(start)
-                start = start + range.duration
-            }
-        }
+        let times = SubtitleTimes(joining: ranges)
         let format = output.track.format
         let size = PixelSize(width: format.width, height: format.height)
         var color = settings.color ?? ColorDescription()
@@ -79,11 +75,16 @@ extension ProducerFactory {
         color.range = settings.levels ?? settings.filtered?.range ?? format.color.range
         return BurnedFrames(
             samples, color: color, pixelAspect: subtitles.pixelAspectRatio ?? format.pixelAspectRatio
-        ) { [media, times] target in
+        ) { [media, ranges] target in
             SubtitleOverlay(
                 subtitles.style, on: target, times: times, in: media.folder,
-                place: { _ in SubtitlePlacement(settings, of: size, into: target.size) }
-            ) { try opener.readSubtitles(source: 0, track: subtitles.track, extent) }
+                place: { _ in
+                    SubtitlePlacement(
+                        settings, of: size,
+                        isSquare: (format.pixelAspectRatio ?? Rational(1, 1)) == Rational(1, 1),
+                        into: target)
+                }
+            ) { try opener.readSubtitles(source: 0, track: subtitles.track, $0, of: ranges) }
         }
     }
 }

@@ -2,7 +2,7 @@ internal import LibAV
 
 /// Draws bitmap subtitles into frames. Packets are decoded as their times are reached.
 final class ImageSubtitleRenderer: SubtitleRenderer {
-    /// A display with its time range on the time line of the frames.
+    /// A display with its time range on the time line of the subtitles.
     private struct Event {
         var display: SubtitleDisplay
         var start: MediaTime
@@ -23,42 +23,51 @@ final class ImageSubtitleRenderer: SubtitleRenderer {
         }
     }
 
-    private let read: CompositionRead
     private let target: OverlayTarget
-    private let times: SubtitleTimes
     private let placement: SubtitlePlacement
-    private let decoder: SubtitleImageDecoder
     private let overlayFormat: String
+    private let open: SubtitleOverlay.Open
+    private var read: CompositionRead
+    private var decoder: SubtitleImageDecoder
+    /// Index of the range that is read.
+    private var section: Int
     private var current: Event?
     private var next: Event?
     private var isFinished = false
     /// The layers of `current`.
     private var layers: [Layer] = []
 
-    /// Creates a renderer for a track whose packets are read.
+    /// Creates a renderer for a track whose packets of a range are read. `open` starts reading those of another one.
     /// - Throws: `MediaError` if the track or the pixel format of the frames isn't supported.
     init(
-        _ read: CompositionRead, target: OverlayTarget, times: SubtitleTimes, placement: SubtitlePlacement
+        _ read: CompositionRead, section: Int, target: OverlayTarget, placement: SubtitlePlacement,
+        open: @escaping SubtitleOverlay.Open
     ) throws {
-        (self.read, self.target, self.times, self.placement) = (read, target, times, placement)
-        let track = read.output.track
         guard let format = OverlayTarget.overlayFormat(of: target.pixelFormat) else {
             throw MediaError.invalidSettings(
                 "images of subtitles can't be drawn into \(target.pixelFormat) frames")
         }
         overlayFormat = format
+        (self.target, self.placement, self.open) = (target, placement, open)
+        (self.read, self.section) = (read, section)
+        decoder = try Self.decoder(of: read)
+    }
+
+    private static func decoder(of read: CompositionRead) throws -> SubtitleImageDecoder {
+        let track = read.output.track
         do throws(AVError) {
-            decoder = try SubtitleImageDecoder.open(track.format.parameters, timeBase: track.timeBase)
+            return try SubtitleImageDecoder.open(track.format.parameters, timeBase: track.timeBase)
         } catch {
             throw MediaError.reading(track: track.reference, at: nil, error)
         }
     }
 
-    func draw(into base: consuming Frame, at time: MediaTime, _ index: Int64) throws -> Frame {
-        try advance(to: time)
-        guard let current, current.end.map({ time < $0 }) ?? true, times.end.map({ time < $0 }) ?? true,
-            times.section(of: current.start) == times.section(of: time)
-        else { return base }
+    func draw(
+        into base: consuming Frame, at position: (section: Int, time: MediaTime), _ index: Int64
+    ) throws -> Frame {
+        if position.section != section { try begin(position.section) }
+        try advance(to: position.time)
+        guard let current, current.end.map({ position.time < $0 }) ?? true else { return base }
         do throws(AVError) {
             var whole = base
             for layer in layers { whole = try put(layer, above: whole, index) }
@@ -66,6 +75,14 @@ final class ImageSubtitleRenderer: SubtitleRenderer {
         } catch {
             throw MediaError.encoding(track: .part(.subtitles), error)
         }
+    }
+
+    /// Starts reading a range.
+    private func begin(_ section: Int) throws {
+        read = try open(section)
+        decoder = try Self.decoder(of: read)
+        self.section = section
+        (current, next, isFinished, layers) = (nil, nil, false, [])
     }
 
     /// Decodes the events up to a time.
@@ -89,13 +106,12 @@ final class ImageSubtitleRenderer: SubtitleRenderer {
                 isFinished = true
                 break
             }
-            let start = times.offset + packet.presentationTime
+            let start = packet.presentationTime
             let display: SubtitleDisplay?
             do {
                 display = try packet.withPacket { try decoder.decode($0) } ?? nil
             } catch let error as AVError {
-                try read.output.damage.handle(
-                    error, of: read.output.track.reference, at: packet.presentationTime)
+                try read.output.damage.handle(error, of: read.output.track.reference, at: start)
                 continue
             }
             guard let display else { continue }
@@ -103,10 +119,9 @@ final class ImageSubtitleRenderer: SubtitleRenderer {
                 start + MediaTime(value: milliseconds, timescale: 1000)
             }
             var end = display.end.map(after)
-            // The reader trims events with a duration to the range.
             if packet.duration > 0 {
-                let trimmed = start + MediaTime(ticks: packet.duration, timeBase: packet.timeBase)
-                end = min(end ?? trimmed, trimmed)
+                let stated = start + MediaTime(ticks: packet.duration, timeBase: packet.timeBase)
+                end = min(end ?? stated, stated)
             }
             return Event(display: display, start: after(display.start), end: end)
         }
@@ -118,8 +133,9 @@ final class ImageSubtitleRenderer: SubtitleRenderer {
     private func layers(of display: SubtitleDisplay) throws(AVError) -> [Layer] {
         let canvas = PixelSize(width: display.canvasWidth, height: display.canvasHeight)
         var layers: [Layer] = []
-        for image in display.images {
-            let (image, rectangle) = placement.place(image, of: canvas, in: target.size)
+        for whole in display.images {
+            guard let visible = whole.trimmed() else { continue }
+            let (image, rectangle) = placement.place(visible, of: canvas, in: target.size)
             let frame = try converted(try Self.frame(of: image), to: rectangle)
             layers.append(Layer(frame, x: rectangle.x, y: rectangle.y))
         }
@@ -127,10 +143,7 @@ final class ImageSubtitleRenderer: SubtitleRenderer {
     }
 
     private static func frame(of image: SubtitleImage) throws(AVError) -> Frame {
-        guard let format = PixelFormat(named: "rgba") else {
-            throw AVError(code: -22, operation: "drawing subtitles")
-        }
-        let frame = try Frame.video(format: format, width: image.width, height: image.height)
+        let frame = try Frame.video(format: .rgba, width: image.width, height: image.height)
         _ = frame.withPixels(ofPlane: 0) { bytes, plane in
             image.pixels.withUnsafeBytes { pixels in
                 for row in 0..<min(plane.rows, image.height) {

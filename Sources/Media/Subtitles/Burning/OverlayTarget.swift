@@ -39,15 +39,16 @@ package struct OverlayTarget {
 
     /// Pixel format of images that are laid over the frames.
     var layerFormat: PixelFormat {
-        let unit = pixelFormat.chromaSubsampling
-        return switch (unit.x, unit.y) {
-        case (2, 2): .yuva420p
-        case (2, 1): PixelFormat(named: "yuva422p") ?? .yuva444p
-        default: .yuva444p
+        switch Self.overlayFormat(of: pixelFormat) {
+        case "yuv420p10": PixelFormat(named: "yuva420p10le") ?? .yuva420p
+        case "yuv422": PixelFormat(named: "yuva422p") ?? .yuva444p
+        case "yuv422p10": PixelFormat(named: "yuva422p10le") ?? .yuva444p
+        case "yuv444": .yuva444p
+        default: .yuva420p
         }
     }
 
-    /// Names of the pixel formats of frames into which subtitles are drawn.
+    /// Names of the pixel formats of frames into which images of subtitles are drawn.
     package static let pixelFormats = ["yuv420p", "yuv420p10le", "yuv422p", "yuv422p10le", "yuv444p"]
 
     /// Returns the option `format` of libavfilter's `overlay`; nil for pixel formats that it doesn't support.

@@ -9,43 +9,69 @@ struct SubtitlePlacement: Equatable {
     var kept: PixelRectangle
     /// Rectangle of the frames that shows `kept`.
     var picture: PixelRectangle
+    /// Whether the pixels of `whole` are square.
+    var isSquare: Bool
 
-    /// Creates the placement of a source's subtitles in frames of a size. The frames of its first video track, which the
-    /// canvas covers, are fitted into them; without video, the canvas covers the frames.
+    /// Creates the placement of a source's subtitles in frames of a composition. The frames of its first video track are
+    /// fitted into them; without video, the canvas covers the frames.
     init(of read: CompositionRead, on canvas: Canvas) {
         let frame = canvas.size
         var shape = (width: Double(frame.width), height: Double(frame.height))
+        whole = frame
+        isSquare = true
         if let video = read.tracks.first(where: { $0.mediaType == .video })?.format, video.width > 0,
             video.height > 0
         {
-            shape = (Double(video.width) * (video.pixelAspectRatio?.double ?? 1), Double(video.height))
+            let aspect = video.pixelAspectRatio?.double ?? 1
+            shape = (Double(video.width) * aspect, Double(video.height))
+            whole = PixelSize(width: video.width, height: video.height)
+            isSquare = aspect == 1
         }
-        self.init(fitting: shape, into: frame)
+        kept = PixelRectangle(x: 0, y: 0, width: whole.width, height: whole.height)
+        picture = Self.centered(frame.fitting(shape, covers: false), in: frame, canvas.pixelFormat)
     }
 
-    /// Creates the placement of a canvas that covers frames of a shape, which are fitted into frames of a size.
-    init(fitting aspect: (width: Double, height: Double), into frame: PixelSize) {
-        let inner = frame.fitting(aspect, covers: false)
-        whole = inner
-        kept = PixelRectangle(x: 0, y: 0, width: inner.width, height: inner.height)
-        picture = PixelRectangle(
-            x: (frame.width - inner.width) / 2, y: (frame.height - inner.height) / 2, width: inner.width,
-            height: inner.height)
-    }
-
-    /// Creates the placement of a canvas that covers the frames of a track, in frames of a size that settings convert
-    /// them to. Filters are assumed to keep positions.
-    init(_ settings: VideoOutputSettings, of track: PixelSize, into frame: PixelSize) {
-        let isTurned = settings.turn.map { !$0.isNone } ?? false
+    /// Creates the placement of a canvas that covers the frames of a track of a size, in the frames to which settings
+    /// convert them. Filters are assumed to keep positions.
+    init(
+        _ settings: VideoOutputSettings, of track: PixelSize, isSquare: Bool, into target: OverlayTarget
+    ) {
+        self.isSquare = isSquare
         whole = track
-        kept = PixelRectangle(x: 0, y: 0, width: track.width, height: track.height)
-        // The canvas of a rotated video covers the upright picture, whose parts aren't known.
-        if let crop = settings.crop, !isTurned { kept = crop }
-        var inner = frame
-        if settings.fit == .contain || settings.fit == .cover { inner = settings.innerSize ?? frame }
-        picture = PixelRectangle(
-            x: (frame.width - inner.width) / 2, y: (frame.height - inner.height) / 2, width: inner.width,
-            height: inner.height)
+        kept = settings.crop ?? PixelRectangle(x: 0, y: 0, width: track.width, height: track.height)
+        if let turn = settings.turn {
+            kept = turn.turned(kept, in: whole)
+            if turn.isQuarter { whole = PixelSize(width: whole.height, height: whole.width) }
+        }
+        var inner = target.size
+        if settings.fit == .contain || settings.fit == .cover { inner = settings.innerSize ?? inner }
+        picture = Self.centered(inner, in: target.size, target.pixelFormat)
+    }
+
+    /// Returns the rectangle of a picture in the center of a frame. Bars are as wide as libavfilter's `pad` makes them,
+    /// which aligns the picture to chroma samples.
+    private static func centered(
+        _ inner: PixelSize, in frame: PixelSize, _ format: PixelFormat
+    ) -> PixelRectangle {
+        let unit = format.chromaSubsampling
+        func start(_ space: Int, _ unit: Int) -> Int { space < 0 ? space / 2 : space / 2 / unit * unit }
+        return PixelRectangle(
+            x: start(frame.width - inner.width, unit.x), y: start(frame.height - inner.height, unit.y),
+            width: inner.width, height: inner.height)
+    }
+
+    /// Returns the rectangle of `whole` that a canvas covers: all of it, or more if the video is a crop of the frames that
+    /// the canvas was made for, as in copies of films without their black bars.
+    private func covered(by canvas: PixelSize) -> (x: Double, y: Double, width: Double, height: Double) {
+        let (width, height) = (Double(whole.width), Double(whole.height))
+        let (shape, own) = (Double(canvas.width) / Double(canvas.height), width / height)
+        let isWide = isSquare && abs(shape * 9 / 16 - 1) < 0.02
+        guard abs(shape / own - 1) > 0.02,
+            canvas.width == whole.width || canvas.height == whole.height || isWide
+        else { return (0, 0, width, height) }
+        let scale = max(width / Double(canvas.width), height / Double(canvas.height))
+        let (wide, high) = (Double(canvas.width) * scale, Double(canvas.height) * scale)
+        return ((width - wide) / 2, (height - high) / 2, wide, high)
     }
 
     /// Returns an image of a canvas with its rectangle in frames of a size. Position and sides of the rectangle are even;
@@ -55,11 +81,12 @@ struct SubtitlePlacement: Equatable {
         _ image: SubtitleImage, of canvas: PixelSize, in frame: PixelSize
     ) -> (image: SubtitleImage, rectangle: PixelRectangle) {
         let canvas = canvas.width > 0 && canvas.height > 0 ? canvas : whole
+        let area = covered(by: canvas)
         let across = Axis(
-            origin: image.x, length: image.width, canvas: canvas.width, whole: whole.width,
+            origin: image.x, length: image.width, canvas: canvas.width, area: (area.x, area.width),
             kept: (kept.x, kept.width), picture: (picture.x, picture.width))
         let along = Axis(
-            origin: image.y, length: image.height, canvas: canvas.height, whole: whole.height,
+            origin: image.y, length: image.height, canvas: canvas.height, area: (area.y, area.height),
             kept: (kept.y, kept.height), picture: (picture.y, picture.height))
         if let (x, width) = across.unscaled(image.width, in: frame.width),
             let (y, height) = along.unscaled(image.height, in: frame.height)
@@ -82,12 +109,13 @@ struct SubtitlePlacement: Equatable {
         var length: Double
 
         init(
-            origin: Int, length: Int, canvas: Int, whole: Int, kept: (start: Int, length: Int),
-            picture: (start: Int, length: Int)
+            origin: Int, length: Int, canvas: Int, area: (start: Double, length: Double),
+            kept: (start: Int, length: Int), picture: (start: Int, length: Int)
         ) {
-            let unit = Double(whole) / Double(max(1, canvas))
+            let unit = area.length / Double(max(1, canvas))
             let scale = Double(picture.length) / Double(max(1, kept.length))
-            start = (Double(origin) * unit - Double(kept.start)) * scale + Double(picture.start)
+            start =
+                (area.start + Double(origin) * unit - Double(kept.start)) * scale + Double(picture.start)
             self.length = Double(length) * unit * scale
         }
 
@@ -104,13 +132,58 @@ struct SubtitlePlacement: Equatable {
         /// Returns the even edge and length of a scaled image.
         func scaled(by reduction: Double, in frame: Int) -> (edge: Int, length: Int) {
             func even(_ value: Double) -> Int { Int((value / 2).rounded()) * 2 }
-            let length = max(2, min(even(length * reduction), frame & ~1))
-            return (max(0, min(even(start), (frame - length) & ~1)), length)
+            let reduced = max(2, min(even(length * reduction), frame & ~1))
+            // A reduced image keeps its center.
+            let start = start + (length - length * reduction) / 2
+            return (max(0, min(even(start), (frame - reduced) & ~1)), reduced)
+        }
+    }
+}
+
+extension FrameRotation {
+    /// Returns a rectangle of a frame in the rotated frame.
+    fileprivate func turned(_ box: PixelRectangle, in frame: PixelSize) -> PixelRectangle {
+        var box = box
+        if isReflected { box.x = frame.width - box.x - box.width }
+        switch clockwiseDegrees {
+        case 90:
+            return PixelRectangle(
+                x: frame.height - box.y - box.height, y: box.x, width: box.height, height: box.width)
+        case 180:
+            return PixelRectangle(
+                x: frame.width - box.x - box.width, y: frame.height - box.y - box.height,
+                width: box.width, height: box.height)
+        case 270:
+            return PixelRectangle(
+                x: box.y, y: frame.width - box.x - box.width, width: box.height, height: box.width)
+        default: return box
         }
     }
 }
 
 extension SubtitleImage {
+    /// Returns the part of the image that isn't transparent; nil if there is none.
+    func trimmed() -> SubtitleImage? {
+        var (left, top, right, bottom) = (width, height, -1, -1)
+        pixels.withUnsafeBufferPointer { pixels in
+            for row in 0..<height {
+                for column in 0..<width where pixels[(row * width + column) * 4 + 3] != 0 {
+                    (left, right) = (min(left, column), max(right, column))
+                    (top, bottom) = (min(top, row), row)
+                }
+            }
+        }
+        guard right >= 0 else { return nil }
+        if left == 0, top == 0, right == width - 1, bottom == height - 1 { return self }
+        var kept: [UInt8] = []
+        kept.reserveCapacity((right - left + 1) * (bottom - top + 1) * 4)
+        for row in top...bottom {
+            kept += pixels[(row * width + left) * 4..<(row * width + right + 1) * 4]
+        }
+        return SubtitleImage(
+            x: x + left, y: y + top, width: right - left + 1, height: bottom - top + 1, pixels: kept)
+    }
+
     /// Returns the image with transparent pixels around it.
     fileprivate func padded(left: Int, top: Int, width: Int, height: Int) -> SubtitleImage {
         if width == self.width, height == self.height { return self }

@@ -9,16 +9,19 @@ final class TextSubtitleRenderer: SubtitleRenderer {
 
     /// Creates a renderer for a track that is read as ASS.
     init(
-        _ read: CompositionRead, style: SubtitleStyle, target: OverlayTarget, times: SubtitleTimes,
-        folder: String
+        _ read: CompositionRead, style: SubtitleStyle, target: OverlayTarget, folder: String
     ) throws {
         (self.target, self.folder) = (target, folder)
-        script = try Self.script(read, style: style, frameHeight: target.size.height, times: times)
+        script = try Self.script(read, style: style, frameHeight: target.size.height)
     }
 
-    func draw(into base: consuming Frame, at time: MediaTime, _ index: Int64) throws -> Frame {
+    func draw(
+        into base: consuming Frame, at position: (section: Int, time: MediaTime), _ index: Int64
+    ) throws -> Frame {
         do throws(AVError) {
-            let whole = try filter.frame(of: base, at: index) { base throws(AVError) in try graph(like: base)
+            // The filter draws the events at a frame's time, also if a later frame has an earlier one.
+            let whole = try filter.frame(of: base, at: position.time.ticks(in: target.timeBase)) {
+                base throws(AVError) in try graph(like: base)
             }
             if target.setsColor { whole.applyColor(target.color) }
             return whole
@@ -28,21 +31,21 @@ final class TextSubtitleRenderer: SubtitleRenderer {
     }
 
     private static func script(
-        _ read: CompositionRead, style: SubtitleStyle, frameHeight: Int, times: SubtitleTimes
+        _ read: CompositionRead, style: SubtitleStyle, frameHeight: Int
     ) throws -> String {
         let format = try SubtitleCodec.ass.outputFormat(of: read.output.track)
         var script = SubtitleScript(
             header: format.parameters.extradata, style: style, frameHeight: frameHeight)
         while let cue = try read.next() {
-            let start = times.offset + cue.presentationTime
+            let start = cue.presentationTime
             // An event without a duration is shown for 5 s, as players do.
             let length =
                 cue.duration > 0
                 ? MediaTime(ticks: cue.duration, timeBase: cue.timeBase) : MediaTime(value: 5, timescale: 1)
-            let end = times.end.map { min(start + length, $0) } ?? start + length
-            guard start < end else { continue }
-            try cue.withPacket { packet in
-                try packet.withBytes { try script.add($0, from: start, to: end) }
+            try read.source.namingSource {
+                try cue.withPacket { packet in
+                    try packet.withBytes { try script.add($0, from: start, to: start + length) }
+                }
             }
         }
         return script.text
