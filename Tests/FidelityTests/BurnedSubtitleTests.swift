@@ -315,4 +315,36 @@ import Testing
                 spec.replacing("on_damage: fail", with: "on_damage: skip"), in: scratch.path))
         #expect(skipped.warnings.contains { $0.contains("1 damaged packet") }, "\(skipped.warnings)")
     }
+
+    /// A PGS stream is read as a file, whose packets are segments of display sets: what is on screen when a range begins is
+    /// drawn, and copied.
+    @Test func stream_isReadAsAFile() async throws {
+        let scratch = try folder()
+        try await run("burn: { asset: s.sup }", "range: { start: 1s, end: 2.4s }", in: scratch)
+        #expect(
+            try shown(1920, 1080, in: scratch) == [
+                Shown(box: "800,900 320x80", frame: 0), Shown(box: nil, frame: 10),
+                Shown(box: "801,101 321x81", frame: 25),
+            ])
+        let spec = """
+            version: 1
+            jobs:
+              one:
+                asset: ./film.mkv
+                range: { start: 1s, end: 2.4s }
+                tracks: [ { video: first, encode: { codec: ffv1 } }, { subtitle: { asset: s.sup }, copy: true } ]
+                destination: c.mkv
+            """
+        _ = try success(try await TestSupport.run(spec, in: scratch.path))
+        let packets = try program(
+            "ffprobe",
+            [
+                "-v", "error", "-select_streams", "s", "-show_entries", "packet=pts_time,size", "-of",
+                "csv=p=0", scratch.file("c.mkv"),
+            ]
+        ).text.split(separator: "\n").map { $0.split(separator: ",").prefix(2).compactMap { Double($0) } }
+        #expect(packets.map(\.first) == [0, 0.4, 1])
+        // Both images are whole display sets.
+        #expect(packets.allSatisfy { $0.count == 2 } && packets[0][1] > 100 && packets[2][1] > 100)
+    }
 }

@@ -197,4 +197,21 @@ import Testing
         // A second field whose first one is lost remains separate; it isn't joined with a field of the next frame.
         #expect(try read(dropping: [4]).packets == count - 2)
     }
+
+    /// Segments are joined up to the end of their display set; the rest is passed on at the end, and dropped by a seek.
+    @Test func segmentsOfADisplaySet_areJoined() throws {
+        let joiner = DisplaySetJoiner()
+        var sets: [[UInt8]] = []
+        func push(_ bytes: [UInt8]) throws {
+            try joiner.push(try Packet.of(bytes)) { set in sets.append(set.withBytes { Array($0) }) }
+        }
+        let (start, end): ([UInt8], [UInt8]) = ([0x16, 0, 2, 7, 7], [0x80, 0, 0])
+        for segment in [start, [0x17, 0, 1, 5], end, start + end, start] { try push(segment) }
+        #expect(sets == [start + [0x17, 0, 1, 5] + end, start + end])
+        joiner.reset()
+        try push(end)
+        try push(start)
+        try joiner.finish { set in sets.append(set.withBytes { Array($0) }) }
+        #expect(sets.dropFirst(2) == [end, start])
+    }
 }

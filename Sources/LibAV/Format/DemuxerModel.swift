@@ -43,6 +43,10 @@ package struct DemuxerModel: Sendable {
 
     /// Whether timestamps may start at any value.
     package var hasArbitraryStart = false
+    /// Whether a display set of PGS subtitles may be several packets.
+    package var splitsDisplaySets = false
+    /// Whether times of an elementary stream count from the start of the film.
+    private var hasElementaryTimes = false
     /// Media types whose packets all have a presentation time, regardless of the codec.
     package var presentationTimes: Set<MediaType> = []
     /// Whether packets have decoding times but no presentation times.
@@ -85,7 +89,7 @@ package struct DemuxerModel: Sendable {
     /// Whether the container is an image file.
     package var isImageFile: Bool { structure == .image }
     /// Whether time 0 of the file is time 0 of its tracks.
-    package var hasTimeZero: Bool { isMovie || isMatroska }
+    package var hasTimeZero: Bool { isMovie || isMatroska || hasElementaryTimes }
 
     /// Returns the model of a demuxer by libavformat's name, which may be a list; a model with default properties if
     /// the demuxer isn't allowed or unknown.
@@ -117,7 +121,7 @@ extension DemuxerModel {
     static let table: [DemuxerModel] =
         [.movie, .matroska, .transportStream, .avi, .ogg, .mp3]
         + ["mpeg", "mpegvideo", "aac", "ac3", "eac3", "dts", "h264", "hevc"].map(estimated)
-        + [cues("srt"), .webVTT, .ass]
+        + [cues("srt"), .webVTT, .ass, .presentationGraphics]
         + ["png_pipe", "jpeg_pipe", "webp_pipe", "bmp_pipe", "tiff_pipe"].map(image)
         + [
             "wav", "w64", "rf64", "aiff", "flac", "dtshd", "truehd", "mlp", "mxf", "flv", "live_flv", "asf",
@@ -156,6 +160,16 @@ extension DemuxerModel {
         model.presentationTimes = [.video, .audio, .subtitle, .attachment]
         model.flagsPrecedeFrame = true
         model.isForPackages = true
+        model.splitsDisplaySets = true
+        return model
+    }()
+
+    /// Streams of PGS subtitles (`.sup`), whose events last until the next one.
+    private static let presentationGraphics: DemuxerModel = {
+        var model = DemuxerModel(["sup"])
+        model.presentationTimes = [.subtitle]
+        model.hasElementaryTimes = true
+        model.splitsDisplaySets = true
         return model
     }()
 

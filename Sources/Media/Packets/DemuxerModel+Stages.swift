@@ -10,6 +10,9 @@ extension DemuxerModel {
         } else if let fields = FieldJoiner(track) {
             stages.append(fields)
         }
+        if splitsDisplaySets, track.format.parameters.traits.displaySets == .pgs {
+            stages.append(DisplaySetJoiner())
+        }
         if let times = PTSGenerator(track) { stages.append(times) }
         if let counted = vorbis(track) { stages.append(counted) }
         if estimatedCodecs.contains(track.format.codec), track.mediaType == .audio {
