@@ -162,7 +162,7 @@ struct SelectionDecoder {
         }
         switch SelectionWord(rawValue: text) {
         case .some(.none):
-            return position.isWhole ? "omit the rule; tracks without a rule are dropped" : nil
+            return position == .whole ? "omit the rule; tracks without a rule are dropped" : nil
         case .all: return nil
         case .first, nil: break
         }

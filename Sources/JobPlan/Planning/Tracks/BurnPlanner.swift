@@ -40,11 +40,11 @@ struct BurnPlanner {
                 help: "a subtitle file is `burn: { asset: captions.srt }`")
         }
         let isText = SubtitleCodec.canConvert(from: codec)
-        if !isText, OverlayTarget.overlayFormat(of: pixelFormat) == nil {
+        if !isText, OverlayFormat(pixelFormat) == nil {
             reasons.error(
                 .codecSetting, "images of subtitles can't be drawn into \(pixelFormat) frames",
                 at: spec.range,
-                help: "set `pixel_format` to one of \(OverlayTarget.pixelFormats.joined(separator: ", "))")
+                help: "set `pixel_format` to one of \(OverlayFormat.pixelFormats.joined(separator: ", "))")
         }
         if isHighRange, spec.style.color == nil {
             reasons.note(

@@ -156,12 +156,12 @@ final class LayerOverlay: FrameOverlay {
         of base: borrowing Frame, and image: borrowing Frame
     ) throws(AVError) -> FilterGraph {
         let (x, y) = corner(width: image.width, height: image.height)
-        let format = OverlayTarget.overlayFormat(of: canvas.pixelFormat) ?? "yuv420"
+        let format = OverlayFormat(canvas.pixelFormat) ?? .yuv420
         let nodes = [
             FilterNode(
                 FilterStep(
                     "overlay",
-                    ["x": "\(x)", "y": "\(y)", "eval": "init", "format": format]),
+                    ["x": "\(x)", "y": "\(y)", "eval": "init", "format": format.rawValue]),
                 inputs: [.input(0), .input(1)]),
             FilterNode(FilterStep("format", ["pix_fmts": "\(canvas.pixelFormat)"]), inputs: [.node(0)]),
         ]

@@ -75,7 +75,7 @@ extension ProducerFactory {
         color.range = settings.levels ?? settings.filtered?.range ?? format.color.range
         return BurnedFrames(
             samples, color: color, pixelAspect: subtitles.pixelAspectRatio ?? format.pixelAspectRatio
-        ) { [media, ranges] target in
+        ) { [media, ranges, isOpen] target in
             SubtitleOverlay(
                 subtitles.style, on: target, times: times, in: media.folder,
                 place: { _ in
@@ -84,7 +84,7 @@ extension ProducerFactory {
                         isSquare: (format.pixelAspectRatio ?? Rational(1, 1)) == Rational(1, 1),
                         into: target)
                 }
-            ) { try opener.readSubtitles(source: 0, track: subtitles.track, $0, of: ranges) }
+            ) { try opener.readSubtitles(source: 0, track: subtitles.track, $0, of: ranges, isOpen: isOpen) }
         }
     }
 }

@@ -25,7 +25,7 @@ final class ImageSubtitleRenderer: SubtitleRenderer {
 
     private let target: OverlayTarget
     private let placement: SubtitlePlacement
-    private let overlayFormat: String
+    private let format: OverlayFormat
     private let open: SubtitleOverlay.Open
     private var read: CompositionRead
     private var decoder: SubtitleImageDecoder
@@ -43,11 +43,11 @@ final class ImageSubtitleRenderer: SubtitleRenderer {
         _ read: CompositionRead, section: Int, target: OverlayTarget, placement: SubtitlePlacement,
         open: @escaping SubtitleOverlay.Open
     ) throws {
-        guard let format = OverlayTarget.overlayFormat(of: target.pixelFormat) else {
+        guard let format = OverlayFormat(target.pixelFormat) else {
             throw MediaError.invalidSettings(
                 "images of subtitles can't be drawn into \(target.pixelFormat) frames")
         }
-        overlayFormat = format
+        self.format = format
         (self.target, self.placement, self.open) = (target, placement, open)
         (self.read, self.section) = (read, section)
         decoder = try Self.decoder(of: read)
@@ -175,7 +175,7 @@ final class ImageSubtitleRenderer: SubtitleRenderer {
                                 ofMatrix: ColorDescription.defaultMatrix(
                                     width: target.size.width, height: target.size.height)) ?? "bt709",
                         "out_range": (target.color.range ?? target.pixelFormat.defaultRange).rawValue,
-                    ]), FilterStep("format", ["pix_fmts": "\(target.layerFormat)"]),
+                    ]), FilterStep("format", ["pix_fmts": "\(format.layerFormat)"]),
             ]
         return try FrameFilter("drawing subtitles").frame(of: image, at: 0) { image throws(AVError) in
             try FilterGraph.video(
@@ -196,7 +196,7 @@ final class ImageSubtitleRenderer: SubtitleRenderer {
                             "overlay",
                             [
                                 "x": "\(layer.x)", "y": "\(layer.y)", "eval": "init",
-                                "format": overlayFormat,
+                                "format": format.rawValue,
                             ]), inputs: [.input(0), .input(1)]),
                     FilterNode(
                         FilterStep("format", ["pix_fmts": "\(target.pixelFormat)"]), inputs: [.node(0)]),

@@ -1,7 +1,7 @@
-package import LibAV
+internal import LibAV
 
 /// The frames into which subtitles are drawn.
-package struct OverlayTarget {
+struct OverlayTarget {
     let size: PixelSize
     let pixelFormat: PixelFormat
     /// Color properties of the frames.
@@ -35,31 +35,5 @@ package struct OverlayTarget {
         self.pixelAspect = pixelAspect.flatMap { $0.isPositive ? $0 : nil } ?? Rational(1, 1)
         self.timeBase = timeBase
         frameRate = nil
-    }
-
-    /// Pixel format of images that are laid over the frames.
-    var layerFormat: PixelFormat {
-        switch Self.overlayFormat(of: pixelFormat) {
-        case "yuv420p10": PixelFormat(named: "yuva420p10le") ?? .yuva420p
-        case "yuv422": PixelFormat(named: "yuva422p") ?? .yuva444p
-        case "yuv422p10": PixelFormat(named: "yuva422p10le") ?? .yuva444p
-        case "yuv444": .yuva444p
-        default: .yuva420p
-        }
-    }
-
-    /// Names of the pixel formats of frames into which images of subtitles are drawn.
-    package static let pixelFormats = ["yuv420p", "yuv420p10le", "yuv422p", "yuv422p10le", "yuv444p"]
-
-    /// Returns the option `format` of libavfilter's `overlay`; nil for pixel formats that it doesn't support.
-    package static func overlayFormat(of format: PixelFormat) -> String? {
-        switch format.description {
-        case "yuv420p", "yuvj420p": "yuv420"
-        case "yuv420p10le": "yuv420p10"
-        case "yuv422p", "yuvj422p": "yuv422"
-        case "yuv422p10le": "yuv422p10"
-        case "yuv444p", "yuvj444p": "yuv444"
-        default: nil
-        }
     }
 }

@@ -53,20 +53,23 @@ final class SubtitleOverlay: FrameOverlay {
 
 extension CompositionOpener {
     /// Starts reading the events of a subtitle track of the source at an index, at their own times: text as ASS up to the
-    /// end of the last of the ranges, images as the packets of one of the ranges.
+    /// end of the last of the ranges, images as the packets of one of the ranges. `isOpen`: whether the last range continues
+    /// to the end of the source.
     func readSubtitles(
-        source: Int, track: Int, _ section: Int, of ranges: [TimeRange] = []
+        source: Int, track: Int, _ section: Int, of ranges: [TimeRange] = [], isOpen: Bool = false
     ) throws -> CompositionRead {
         try read(source: source, track: track) { track in
             if SubtitleCodec.canConvert(from: track.format.codec) {
-                let end = ranges.map(\.end).max()
+                let end = isOpen ? nil : ranges.map(\.end).max()
                 return Reading(
                     settings: .subtitle(.ass),
                     extent: ReadingExtent(end.map { TimeRange(start: .zero, end: $0) }), keepsEventTimes: true
                 )
             }
             let range = ranges.indices.contains(section) ? ranges[section] : ranges.first
-            return Reading(settings: .passthrough, extent: ReadingExtent(range), keepsEventTimes: true)
+            var extent = ReadingExtent(range)
+            extent.isOpen = isOpen && section >= ranges.count - 1
+            return Reading(settings: .passthrough, extent: extent, keepsEventTimes: true)
         }
     }
 }
