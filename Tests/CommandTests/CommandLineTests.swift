@@ -59,7 +59,7 @@ import Testing
                     ["copied", "decoded", "packets read", "ass", "webvtt", "subrip"].contains($0)
                 }
                 let isKept = isEncoded && !actions.contains("smart cut")
-                let drawsText = job["id"] as? String == "captioned"
+                let drawsText = ["captioned", "burned"].contains(job["id"] as? String)
                 #expect((job["cached"] as? Bool ?? false) == (isKept && !drawsText), "\(name): \(job)")
             }
         }
