@@ -88,9 +88,9 @@ import Testing
             ])
     }
 
-    /// Images are placed in the scaled and cropped picture, in each pixel format.
+    /// Images follow scaling and crop, in each pixel format.
     @Test(arguments: ["yuv420p", "yuv420p10le", "yuv422p", "yuv422p10le", "yuv444p"])
-    func images_followThePicture(_ format: String) async throws {
+    func images_followScalingAndCrop(_ format: String) async throws {
         let scratch = try folder()
         try await run(
             "pixel_format: \(format), crop: { x: 0, y: 140, width: 1920, height: 800 }, size: 960x400, burn: { subtitle: first }",
@@ -131,7 +131,7 @@ import Testing
         #expect(changes.map { $0.box == nil } == [false, true, false])
     }
 
-    /// Text isn't distorted by pixels that aren't square: it is as wide, relative to the picture, as in square pixels.
+    /// Text isn't distorted by pixels that aren't square: it is as wide, relative to the frame, as in square pixels.
     @Test func text_hasTheShapeOfTheDisplay() async throws {
         let scratch = try folder()
         func width(_ encode: String, _ width: Int, _ height: Int) async throws -> Double {
@@ -166,7 +166,7 @@ import Testing
         #expect(try shown(480, 270, of: "o.mp4", in: scratch).map(\.frame).contains(10))
     }
 
-    /// A layer of a composition draws images into the picture of their source.
+    /// A layer of a composition draws images into the frames of their source.
     @Test func layers_drawImages() async throws {
         let scratch = try folder()
         let spec = """

@@ -36,21 +36,13 @@ import Testing
             """
         let (decoded, sink) = decode(yaml, directory: "/jobs")
         let jobs = try #require(decoded, "\(rendered(sink, yaml))")
-        let prober = FakeProber { request in
-            let name = request.path?.split(separator: "/").last.map(String.init) ?? ""
-            switch request.subject {
-            case .description:
-                return .success(.description(name == "film.mkv" ? film : .file(.other(0))))
-            case .fileContents:
-                if !existing.contains(name) {
-                    return .failure(SourceProblem("no such file", isMissing: true))
-                }
-                return .success(.fileContents(Self.contents(digit)))
-            case .subtitleEvents(let track, _): return .success(.presence(track != 3))
-            case .trial: return .success(.verdict(.valid))
-            default: return nil
-            }
-        }
+        let prober = FakeProber.subtitles(
+            description: { $0 == "film.mkv" ? film : .file(.other(0)) },
+            contents: { name in
+                existing.contains(name)
+                    ? .success(Self.contents(digit))
+                    : .failure(SourceProblem("no such file", isMissing: true))
+            }, hasEvents: { $1 != 3 })
         var disk = FakeDisk("/jobs/film.mkv")
         for name in existing { disk.add("/jobs/\(name)") }
         disk.add("/usr/share/fonts/DejaVuSans.ttf")

@@ -44,23 +44,14 @@ import Testing
             """
         let (decoded, sink) = decode(yaml, directory: "/jobs")
         let jobs = try #require(decoded, "\(rendered(sink, yaml))")
-        let prober = FakeProber { request in
-            let name = request.path?.split(separator: "/").last.map(String.init) ?? ""
-            switch request.subject {
-            case .description: return .success(.description(name == "film.mkv" ? Self.film : file))
-            case .fileContents(let limit):
-                #expect(limit == 64_000_000)
+        let prober = FakeProber.subtitles(
+            description: { $0 == "film.mkv" ? Self.film : file },
+            contents: { name in
                 if name == "large.srt" { return .failure(SourceProblem("too large")) }
-                if !existing.contains(name) {
-                    return .failure(SourceProblem("no such file", isMissing: true))
-                }
-                return .success(.fileContents(Self.contents(digit)))
-            case .subtitleEvents: return .success(.presence(name != "empty.srt"))
-            case .trial: return .success(.verdict(.valid))
-            case .cut: return .success(.cut(CutPossibilities()))
-            default: return nil
-            }
-        }
+                return existing.contains(name)
+                    ? .success(Self.contents(digit))
+                    : .failure(SourceProblem("no such file", isMissing: true))
+            }, hasEvents: { name, _ in name != "empty.srt" })
         var disk = FakeDisk("/jobs/film.mkv")
         for name in existing { disk.add("/jobs/\(name)") }
         let result = BatchPlanner.plan([jobs], prober: prober, disk: disk)

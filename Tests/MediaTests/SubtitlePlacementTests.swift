@@ -55,8 +55,8 @@ import Testing
         #expect(try placed(Self.image(800, 40, 320, 80), in: frame, crop) == "800,0 320x80")
     }
 
-    /// Bars around the picture are no part of the canvas; a picture that exceeds the frame is.
-    @Test func image_isPlacedInThePicture() throws {
+    /// Bars are no part of the canvas; cropped parts of the frame are.
+    @Test func image_isPlacedBetweenTheBars() throws {
         let square = PixelSize(width: 1080, height: 1080)
         let contained = try placed(Self.image(960, 540, 320, 80), in: square) {
             ($0.fit, $0.innerSize, $0.size) = (.contain, PixelSize(width: 1080, height: 608), square)
@@ -132,7 +132,7 @@ import Testing
         let frame = PixelSize(width: 1282, height: 722)
         let film = PixelSize(width: 1280, height: 720)
         let placement = try Self.placement(in: frame, of: film) { ($0.fit, $0.innerSize) = (.contain, film) }
-        #expect(placement.picture == PixelRectangle(x: 0, y: 0, width: 1280, height: 720))
+        #expect(placement.content == PixelRectangle(x: 0, y: 0, width: 1280, height: 720))
     }
 
     /// Transparent borders are no part of an image.

@@ -19,31 +19,28 @@ struct BurnDecoder {
                 return nil
             }
         }
+        let selections = SelectionDecoder(reader: reader)
+        func spec(_ selection: TrackSelection?) -> BurnSpec? {
+            selection.map { BurnSpec(selection: $0, range: node.range) }
+        }
         if case .sequence = node.content {
-            return SelectionDecoder(reader: reader).selection(node, of: .subtitle, allowsAll: false).map {
-                BurnSpec(
-                    selection: $0, file: nil, isOptional: false, style: SubtitleStyleSpec(),
-                    range: node.range)
-            }
+            return spec(selections.selection(node, of: .subtitle, allowsAll: false))
         }
         let whole = NodeMerge.expanded(node, as: Language.burn)
         guard let fields = reader.fields(whole, as: Language.burn) else { return nil }
-        let isOptional = reader.boolean("optional", of: fields)?.value ?? false
-        let style = style(of: fields)
-        var selection: TrackSelection? = TrackSelection(.first, at: node.range)
-        if let entry = fields["subtitle"] {
-            selection = SelectionDecoder(reader: reader).selection(
-                entry.value, of: .subtitle, allowsAll: false)
+        let asset = fields["asset"]
+        let file = asset.flatMap {
+            SubtitleFileDecoder(reader: reader, definition: definition).file($0.value)
         }
-        guard let entry = fields["asset"] else {
-            return selection.map {
-                BurnSpec(selection: $0, file: nil, isOptional: isOptional, style: style, range: node.range)
-            }
-        }
-        let file = SubtitleFileDecoder(reader: reader, definition: definition).file(entry.value)
-        guard let selection, let file else { return nil }
-        return BurnSpec(
-            selection: selection, file: file, isOptional: isOptional, style: style, range: node.range)
+        let written = fields["subtitle"]
+        var burn = spec(
+            written == nil
+                ? TrackSelection(.first, at: node.range)
+                : written.flatMap { selections.selection($0.value, of: .subtitle, allowsAll: false) })
+        burn?.file = file
+        burn?.isOptional = reader.boolean("optional", of: fields)?.value ?? false
+        burn?.style = style(of: fields)
+        return asset == nil || file != nil ? burn : nil
     }
 
     /// Decodes the style of subtitles.

@@ -108,7 +108,7 @@ extension Language {
 
     static let burn = MappingType(
         "burn", "`burn`",
-        "Subtitles that are drawn into the frames. Text is drawn into the whole frame with the machine's fonts; characters that no font contains become boxes. FFmpeg 5.1 draws text in the colors of BT.601 and limited range, whatever those of the frames are. Images keep their position in the picture, and are moved into the frame where it ends.",
+        "Subtitles that are drawn into the frames. Text is drawn into the whole frame with the machine's fonts; characters that no font contains become boxes. FFmpeg 5.1 draws text in the colors of BT.601 and limited range, whatever those of the frames are. Images keep their position in the video, and are moved into the frame where crop or `fit` would cut them off.",
         keys: [
             KeyInfo(
                 "subtitle", selectOne,

@@ -17,10 +17,10 @@ package struct BurnSpec: Sendable {
     /// The subtitle track, of the source or of `file`.
     package var selection: TrackSelection
     /// The file with the subtitles; nil for the source.
-    package var file: SubtitleFileSpec?
+    package var file: SubtitleFileSpec? = nil
     /// Whether the frames are encoded without subtitles if there is no such track or file.
-    package var isOptional: Bool
-    package var style: SubtitleStyleSpec
+    package var isOptional = false
+    package var style = SubtitleStyleSpec()
     /// Location in the job file.
     package var range: SourceRange
 }

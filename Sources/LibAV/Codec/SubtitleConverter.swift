@@ -5,13 +5,13 @@ internal import CFFmpeg
 ///
 /// Unchecked `Sendable`: the noncopyable value is the only owner of the pointer.
 package struct SubtitleConverter: ~Copyable, @unchecked Sendable {
-    private let decoder: UnsafeMutablePointer<AVCodecContext>
+    private let decoder: SubtitleDecoder
     private let encoder: UnsafeMutablePointer<AVCodecContext>
     /// Codec parameters of the output, for the muxer.
     package let parameters: CodecParameters
 
     private init(
-        decoder: UnsafeMutablePointer<AVCodecContext>, encoder: UnsafeMutablePointer<AVCodecContext>,
+        decoder: consuming SubtitleDecoder, encoder: UnsafeMutablePointer<AVCodecContext>,
         parameters: CodecParameters
     ) {
         self.decoder = decoder
@@ -19,10 +19,7 @@ package struct SubtitleConverter: ~Copyable, @unchecked Sendable {
         self.parameters = parameters
     }
 
-    deinit {
-        freeCodec(decoder)
-        freeCodec(encoder)
-    }
+    deinit { freeCodec(encoder) }
 
     /// Returns whether a codec's subtitles are text and not bitmaps (`AV_CODEC_PROP_TEXT_SUB`).
     package static func isText(codec name: String) -> Bool {
@@ -34,37 +31,32 @@ package struct SubtitleConverter: ~Copyable, @unchecked Sendable {
     package static func open(_ source: CodecParameters, timeBase: Rational, to encoderName: String)
         throws(AVError) -> SubtitleConverter
     {
-        let codec = try InputLimits.decoder(of: source)
+        let decoder = try SubtitleDecoder.open(source, timeBase: timeBase, isStrict: false)
         guard let target = avcodec_find_encoder_by_name(encoderName) else {
             throw AVError(
                 code: tandem_einval, operation: "avcodec_find_encoder_by_name",
                 detail: "the encoder \(encoderName) is not available in this build")
         }
-        let decoder = try allocateCodec(codec)
-        var allocated: UnsafeMutablePointer<AVCodecContext>?
+        let encoder = try allocateCodec(target)
+        let parameters: CodecParameters
         do throws(AVError) {
-            let encoder = try allocateCodec(target)
-            allocated = encoder
-            try check(avcodec_parameters_to_context(decoder, source.raw), "avcodec_parameters_to_context")
-            decoder.pointee.pkt_timebase = timeBase.av
-            try check(avcodec_open2(decoder, codec, nil), "avcodec_open2", context: decoder)
+            let source = decoder.context
             encoder.pointee.time_base = AVRational(num: 1, den: 1000)
             // The decoder's ASS header, which contains the styles, is copied to the encoder.
-            if let header = decoder.pointee.subtitle_header, decoder.pointee.subtitle_header_size > 0 {
-                let size = Int(decoder.pointee.subtitle_header_size)
+            if let header = source.pointee.subtitle_header, source.pointee.subtitle_header_size > 0 {
+                let size = Int(source.pointee.subtitle_header_size)
                 guard let copy = av_mallocz(size + 1) else { throw .outOfMemory("av_mallocz") }
                 copy.copyMemory(from: header, byteCount: size)
                 encoder.pointee.subtitle_header = copy.assumingMemoryBound(to: UInt8.self)
                 encoder.pointee.subtitle_header_size = Int32(size)
             }
             try check(avcodec_open2(encoder, target, nil), "avcodec_open2", context: encoder)
-            let parameters = try CodecParameters(context: encoder)
-            return SubtitleConverter(decoder: decoder, encoder: encoder, parameters: parameters)
+            parameters = try CodecParameters(context: encoder)
         } catch {
-            freeCodec(decoder)
-            if let allocated { freeCodec(allocated) }
+            freeCodec(encoder)
             throw error
         }
+        return SubtitleConverter(decoder: decoder, encoder: encoder, parameters: parameters)
     }
 
     /// Applies a change to the text of the decoded ASS events before they are encoded.
@@ -94,18 +86,19 @@ package struct SubtitleConverter: ~Copyable, @unchecked Sendable {
 
     /// Converts a subtitle event. Returns nil if the packet contains no event.
     package func convert(_ packet: borrowing Packet) throws(AVError) -> [UInt8]? {
-        var subtitle = AVSubtitle()
-        var hasSubtitle: Int32 = 0
-        try check(
-            avcodec_decode_subtitle2(decoder, &subtitle, &hasSubtitle, packet.raw), "decoding",
-            context: decoder)
-        guard hasSubtitle != 0 else { return nil }
-        defer { avsubtitle_free(&subtitle) }
+        let limit = min(Self.limit, 4096 + packet.size * 16)
+        return try decoder.decode(packet) { subtitle throws(AVError) in
+            try encode(&subtitle, limit: limit)
+        } ?? nil
+    }
+
+    /// Encodes an event; nil if it is empty. `limit`: maximum size in bytes.
+    private func encode(_ subtitle: inout AVSubtitle, limit: Int) throws(AVError) -> [UInt8]? {
         guard subtitle.num_rects > 0 else { return nil }
         subtitle.start_display_time = 0
         if encoder.pointee.codec_id == AV_CODEC_ID_WEBVTT { try rewrite(&subtitle, Self.escaped) }
         if encoder.pointee.codec_id != AV_CODEC_ID_ASS { try rewrite(&subtitle, Self.withHardSpaces) }
-        var bytes = [UInt8](repeating: 0, count: min(Self.limit, 4096 + packet.size * 16))
+        var bytes = [UInt8](repeating: 0, count: limit)
         let count = bytes.withUnsafeMutableBufferPointer {
             avcodec_encode_subtitle(encoder, $0.baseAddress, Int32(clamping: $0.count), &subtitle)
         }

@@ -32,15 +32,11 @@ package struct SubtitleDisplay: Equatable, Sendable {
     package var end: Int64?
 }
 
-/// A decoder of bitmap subtitles (`avcodec_decode_subtitle2`), confined to one queue.
-///
-/// Unchecked `Sendable`: the noncopyable value is the only owner of the pointer.
-package struct SubtitleImageDecoder: ~Copyable, @unchecked Sendable {
-    private let decoder: UnsafeMutablePointer<AVCodecContext>
+/// A decoder of bitmap subtitles, for which damage is an error. Confined to one queue.
+package struct SubtitleImageDecoder: ~Copyable, Sendable {
+    private let decoder: SubtitleDecoder
 
-    private init(decoder: UnsafeMutablePointer<AVCodecContext>) { self.decoder = decoder }
-
-    deinit { freeCodec(decoder) }
+    private init(_ decoder: consuming SubtitleDecoder) { self.decoder = decoder }
 
     /// Maximum number of pixels of a display.
     private static let maxPixels = 8192 * 8192
@@ -58,47 +54,39 @@ package struct SubtitleImageDecoder: ~Copyable, @unchecked Sendable {
     package static func open(
         _ source: CodecParameters, timeBase: Rational
     ) throws(AVError) -> SubtitleImageDecoder {
-        let codec = try InputLimits.decoder(of: source)
-        let decoder = try allocateCodec(codec)
-        do throws(AVError) {
-            try check(avcodec_parameters_to_context(decoder, source.raw), "avcodec_parameters_to_context")
-            decoder.pointee.pkt_timebase = timeBase.av
-            // Without this flag, damaged images are omitted without an error.
-            decoder.pointee.err_recognition |= AV_EF_EXPLODE
-            try check(avcodec_open2(decoder, codec, nil), "avcodec_open2", context: decoder)
-        } catch {
-            freeCodec(decoder)
-            throw error
-        }
-        return SubtitleImageDecoder(decoder: decoder)
+        SubtitleImageDecoder(try SubtitleDecoder.open(source, timeBase: timeBase, isStrict: true))
     }
 
     /// Decodes a packet. Returns nil if it completes no display.
     package func decode(_ packet: borrowing Packet) throws(AVError) -> SubtitleDisplay? {
-        var subtitle = AVSubtitle()
-        var hasSubtitle: Int32 = 0
-        try check(
-            avcodec_decode_subtitle2(decoder, &subtitle, &hasSubtitle, packet.raw), "decoding",
-            context: decoder)
-        guard hasSubtitle != 0 else { return nil }
-        defer { avsubtitle_free(&subtitle) }
+        let context = decoder.context
+        return try decoder.decode(packet) { subtitle throws(AVError) in
+            SubtitleDisplay(
+                images: try Self.images(of: subtitle), canvasWidth: max(0, Int(context.pointee.width)),
+                canvasHeight: max(0, Int(context.pointee.height)),
+                start: Int64(subtitle.start_display_time), end: Self.end(of: subtitle))
+        }
+    }
+
+    /// Returns the milliseconds from the packet's time to the display's end; nil if it is shown until the next packet.
+    private static func end(of subtitle: AVSubtitle) -> Int64? {
+        let end = subtitle.end_display_time
+        return end > subtitle.start_display_time && end < .max ? Int64(end) : nil
+    }
+
+    private static func images(of subtitle: AVSubtitle) throws(AVError) -> [SubtitleImage] {
         var images: [SubtitleImage] = []
         var pixels = 0
         for index in 0..<Int(subtitle.num_rects) {
             guard let rect = subtitle.rects[index] else { continue }
             pixels += Int(max(0, rect.pointee.w)) * Int(max(0, rect.pointee.h))
-            guard pixels <= Self.maxPixels else {
+            guard pixels <= maxPixels else {
                 throw AVError(
                     code: tandem_einval, operation: "decoding", detail: "the subtitle images are too large")
             }
-            if let image = Self.image(rect.pointee) { images.append(image) }
+            if let image = image(rect.pointee) { images.append(image) }
         }
-        let end = subtitle.end_display_time
-        return SubtitleDisplay(
-            images: images, canvasWidth: max(0, Int(decoder.pointee.width)),
-            canvasHeight: max(0, Int(decoder.pointee.height)),
-            start: Int64(subtitle.start_display_time),
-            end: end > subtitle.start_display_time && end < .max ? Int64(end) : nil)
+        return images
     }
 
     /// Returns the pixels of a rectangle, which are indices into a palette; nil if it is empty or invalid.

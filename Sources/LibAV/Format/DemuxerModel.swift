@@ -45,7 +45,7 @@ package struct DemuxerModel: Sendable {
     package var hasArbitraryStart = false
     /// Whether a display set of PGS subtitles may be several packets.
     package var splitsDisplaySets = false
-    /// Whether times of an elementary stream count from the start of the film.
+    /// Whether times of an elementary stream count from the start of the video that it belongs to.
     private var hasElementaryTimes = false
     /// Media types whose packets all have a presentation time, regardless of the codec.
     package var presentationTimes: Set<MediaType> = []

@@ -5,10 +5,8 @@ internal import LibAV
 final class DisplaySetJoiner: PacketStage {
     private var held: Packet?
 
-    private static let end: UInt8 = 0x80
-
     func push(_ packet: consuming Packet, into next: (consuming Packet) throws -> Void) throws {
-        let isComplete = packet.withBytes(Self.endsSet)
+        let isComplete = packet.withBytes(PGSDisplay.endsSet)
         guard let set = held.take() else {
             if isComplete { return try next(packet) }
             held = consume packet
@@ -29,14 +27,4 @@ final class DisplaySetJoiner: PacketStage {
     }
 
     func reset() { held = nil }
-
-    /// Returns whether the last of several segments is the end of a display set.
-    private static func endsSet(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        var (at, last) = (0, UInt8(0))
-        while at + 3 <= bytes.count {
-            last = bytes[at]
-            at += 3 + (Int(bytes[at + 1]) << 8 | Int(bytes[at + 2]))
-        }
-        return last == end
-    }
 }

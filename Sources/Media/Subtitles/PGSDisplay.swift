@@ -21,16 +21,29 @@ struct PGSDisplay: DisplaySets {
     }
 
     mutating func take(_ bytes: UnsafeRawBufferPointer) {
-        var at = 0
-        while isReadable, at + 3 <= bytes.count {
-            let length = Int(bytes[at + 1]) << 8 | Int(bytes[at + 2])
-            guard at + 3 + length <= bytes.count else {
+        for (type, range) in Self.segments(in: bytes) where isReadable {
+            guard range.upperBound <= bytes.count else {
                 isReadable = false
                 return
             }
-            take(bytes[at], Array(bytes[at + 3..<at + 3 + length]))
-            at += 3 + length
+            take(type, Array(bytes[range]))
         }
+    }
+
+    /// Returns the types of the segments of a packet with the ranges of their payloads, of which the last may exceed it.
+    private static func segments(in bytes: UnsafeRawBufferPointer) -> [(type: UInt8, range: Range<Int>)] {
+        var (segments, at) = ([(type: UInt8, range: Range<Int>)](), 0)
+        while at + 3 <= bytes.count {
+            let end = at + 3 + (Int(bytes[at + 1]) << 8 | Int(bytes[at + 2]))
+            segments.append((bytes[at], at + 3..<end))
+            at = end
+        }
+        return segments
+    }
+
+    /// Returns whether a packet ends a display set.
+    static func endsSet(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        segments(in: bytes).last?.type == Segment.end
     }
 
     private mutating func take(_ type: UInt8, _ payload: [UInt8]) {

@@ -62,10 +62,8 @@ struct DecodedMeasurements: SubjectMeasurements {
                 $0.index == planned.source.index
             })
         else { throw MediaError.sourceChanged("source track \(planned.source.index) no longer exists") }
-        var settings = VideoOutputSettings()
-        if let encoding = planned.encoding { settings = encoding.video ?? settings }
         return try SimilarityMeter(
-            source: source, sourceTrack: original, settings: settings,
+            source: source, sourceTrack: original, settings: planned.encoding?.video ?? VideoOutputSettings(),
             burnedSubtitles: planned.encoding?.burnedSubtitles, extent: task.input.extent, output: asset,
             track: track, isCancelled: isCancelled
         ).measure(metric)

@@ -42,6 +42,28 @@ final class FakeProber: SourceProber {
         FakeProber { _ in .failure(SourceProblem(problem)) }
     }
 
+    /// Creates a prober of sources and subtitle files, by the names of their paths. It accepts all settings. `contents`: state
+    /// of a subtitle file; a failure if it is nil.
+    static func subtitles(
+        description: @escaping @Sendable (_ name: String) -> SourceDescription,
+        contents: @escaping @Sendable (_ name: String) -> Result<FileContents, SourceProblem>,
+        hasEvents: @escaping @Sendable (_ name: String, _ track: Int) -> Bool
+    ) -> FakeProber {
+        FakeProber { request in
+            let name = request.path?.split(separator: "/").last.map(String.init) ?? ""
+            switch request.subject {
+            case .description: return .success(.description(description(name)))
+            case .fileContents(let limit):
+                #expect(limit == 64_000_000)
+                return contents(name).map { .fileContents($0) }
+            case .subtitleEvents(let track, _): return .success(.presence(hasEvents(name, track)))
+            case .trial: return .success(.verdict(.valid))
+            case .cut: return .success(.cut(CutPossibilities()))
+            default: return nil
+            }
+        }
+    }
+
     func respond(to request: ProbeRequest) throws(SourceProblem) -> ProbeResponse {
         recorded.withLock { $0.append(request) }
         guard let result = reply(request) else {

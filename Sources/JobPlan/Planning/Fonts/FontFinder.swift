@@ -1,4 +1,5 @@
 internal import FileSystem
+internal import Locking
 internal import Publishing
 
 /// Lookup of font files by font name, which their file names contain. Workers may read only these files.
@@ -12,6 +13,12 @@ struct FontFinder: Sendable {
     private static let entryLimit = 100_000
 
     private let pathsByName: [String: String]
+    /// Full names that have been read, by path.
+    private let fullNames = FullNames()
+
+    private final class FullNames: Sendable {
+        let byPath = Guarded<[String: String]>([:])
+    }
 
     /// Creates a finder for some font files; other files are ignored.
     init(paths: [String]) {
@@ -59,6 +66,16 @@ struct FontFinder: Sendable {
 
     /// Returns the absolute path of a font's file; nil if no font has that name.
     func file(of name: String) -> String? { pathsByName[Self.normalized(name)] }
+
+    /// Returns the name by which libass finds a font, which knows fonts by the names that they contain and not by those of
+    /// their files; nil if no font has that name.
+    func fullName(of name: String) -> String? {
+        guard let path = file(of: name) else { return nil }
+        if let known = fullNames.byPath.withLock({ $0[path] }) { return known }
+        let found = OpenTypeName.fullName(of: path) ?? name
+        fullNames.byPath.withLock { $0[path] = found }
+        return found
+    }
 
     /// Returns whether a path is inside the font folders. Checked for plans from untrusted input.
     static func holds(_ path: String) -> Bool {

@@ -40,14 +40,13 @@ struct SubtitleStylePlanner {
         var style = SubtitleStyle(size: spec.size?.value, color: spec.color?.value)
         guard let wanted else { return style }
         let fonts = fonts()
-        guard let file = fonts.file(of: wanted) else {
+        guard let name = fonts.fullName(of: wanted) else {
             reasons.error(
                 .invalidValue, "the font `\(wanted)` is not installed", at: spec.font?.range ?? location,
                 help: fonts.help)
             return nil
         }
-        // libass knows fonts by the names that they contain, not by those of their files.
-        style.font = OpenTypeName.fullName(of: file) ?? wanted
+        style.font = name
         return style
     }
 }

@@ -174,14 +174,27 @@ struct OutputPlanner {
             let choice = chosen.first(where: { $0.rule.range == tracks[position].location })
         else { return }
         let own = self
-        var planner = TrackPlanner(
-            job: job, output: output, container: container, input: input, extent: extent, prober: prober)
-        planner.burned = choice.burned
-        planner.fonts = files.fonts
         let scaling = ScalePlanner(
-            tracks: tracks, position: position, rule: choice.rule, planner: planner,
+            tracks: tracks, position: position, rule: choice.rule,
+            planner: planner(of: choice, among: chosen, extent),
             fit: { own.targetSizePlanner($0, []).decide().value })
         if let scaled = reasons.take(scaling.decide()) { tracks = scaled }
+    }
+
+    /// Returns the planner of the tracks that a rule selects; `all` are those of all rules.
+    private func planner(
+        of chosen: ChosenTracks, among all: [ChosenTracks], _ extent: PlannedExtent
+    ) -> TrackPlanner {
+        var planner = TrackPlanner(
+            job: job, output: output, container: container, input: chosen.file?.input ?? input,
+            extent: extent, prober: prober)
+        planner.isRendition = isRendition
+        planner.fonts = files.fonts
+        planner.burned = chosen.burned
+        planner.burned?.isSelected = all.contains { other in
+            other.file == nil && other.tracks.contains { $0.index == chosen.burned?.track.index }
+        }
+        return planner
     }
 
     private func targetSizePlanner(_ tracks: [TrackPlan], _ metadata: [MetadataEntry]) -> TargetSizePlanner {
@@ -272,15 +285,7 @@ struct OutputPlanner {
     private mutating func tracks(_ all: [ChosenTracks], _ extent: PlannedExtent) -> [TrackPlan] {
         var tracks: [TrackPlan] = []
         for chosen in all where !chosen.isAttachment {
-            var planner = TrackPlanner(
-                job: job, output: output, container: container, input: chosen.file?.input ?? input,
-                extent: extent, prober: prober)
-            planner.isRendition = isRendition
-            planner.burned = chosen.burned
-            planner.burned?.isSelected = all.contains { other in
-                other.file == nil && other.tracks.contains { $0.index == chosen.burned?.track.index }
-            }
-            planner.fonts = files.fonts
+            let planner = planner(of: chosen, among: all, extent)
             let file = chosen.tracks.isEmpty ? nil : chosen.file.map { plan(of: $0, extent) }
             for (track, mix) in combined(chosen, planner, extent) {
                 var decision = planner.decide(

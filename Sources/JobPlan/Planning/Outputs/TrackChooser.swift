@@ -265,7 +265,7 @@ struct TrackChooser {
         guard case .file(let path, _) = file?.input.source ?? input.source else { return true }
         let end = file == nil ? nil : description.endOfSubtitles(in: extent)
         let ranges = end.map { [TimeRange(start: .zero, end: $0)] } ?? extent.ranges
-        let name = "subtitle track \(track.index)" + (file.map { " of \($0.plan.name)" } ?? "")
+        let name = track.subtitleName(in: file)
         do throws(SourceProblem) {
             if try prober.hasSubtitleEvents(track.index, in: ranges, of: path) { return true }
         } catch {

@@ -12,8 +12,15 @@ struct BurnedTrack {
     /// Whether another rule selects the track as well.
     var isSelected = false
 
-    /// The track in messages, such as `subtitle track 2 of captions.srt`.
-    var name: String { "subtitle track \(track.index)" + (file.map { " of \($0.plan.name)" } ?? "") }
+    /// The track in messages.
+    var name: String { track.subtitleName(in: file) }
+}
+
+extension TrackDescription {
+    /// A subtitle track in messages, such as `subtitle track 2 of captions.srt`; `file` is nil for a track of the source.
+    func subtitleName(in file: SubtitleFile?) -> String {
+        "subtitle track \(index)" + (file.map { " of \($0.plan.name)" } ?? "")
+    }
 }
 
 /// The planner of burned subtitles: codec, style and fonts, and the frames into which they are drawn.

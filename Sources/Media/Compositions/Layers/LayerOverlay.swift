@@ -156,17 +156,8 @@ final class LayerOverlay: FrameOverlay {
         of base: borrowing Frame, and image: borrowing Frame
     ) throws(AVError) -> FilterGraph {
         let (x, y) = corner(width: image.width, height: image.height)
-        let format = OverlayFormat(canvas.pixelFormat) ?? .yuv420
-        let nodes = [
-            FilterNode(
-                FilterStep(
-                    "overlay",
-                    ["x": "\(x)", "y": "\(y)", "eval": "init", "format": format.rawValue]),
-                inputs: [.input(0), .input(1)]),
-            FilterNode(FilterStep("format", ["pix_fmts": "\(canvas.pixelFormat)"]), inputs: [.node(0)]),
-        ]
-        return try FilterGraph.video(
-            nodes, like: base, and: image, timeBase: canvas.frameRate.inverted, frameRate: canvas.frameRate)
+        return try OverlayTarget(canvas).overlayGraph(
+            OverlayFormat(canvas.pixelFormat) ?? .yuv420, x: x, y: y, like: base, and: image)
     }
 }
 
@@ -193,14 +184,7 @@ extension TextLayer {
                         "fontcolor": color, "x": edge(position.left, position.right, "w", "text_w"),
                         "y": edge(position.top, position.bottom, "h", "text_h"), "fix_bounds": "0",
                     ]),
-                FilterStep(
-                    "scale",
-                    [
-                        "flags": "bicubic",
-                        "out_color_matrix":
-                            ColorDescription.scaleName(ofMatrix: canvas.color.matrix) ?? "bt709",
-                        "out_range": (canvas.color.range ?? .limited).rawValue,
-                    ]),
+                OverlayTarget(canvas).colorConversion,
                 FilterStep("format", ["pix_fmts": "\(canvas.layerFormat)"]),
             ], mediaType: .video)
         let frame = try Frame()

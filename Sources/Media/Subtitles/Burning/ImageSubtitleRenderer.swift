@@ -166,16 +166,7 @@ final class ImageSubtitleRenderer: SubtitleRenderer {
         let isScaled = image.width != size.width || image.height != size.height
         let steps =
             (isScaled ? VideoOutputSettings.scalingWithAlpha(to: size) : []) + [
-                FilterStep(
-                    "scale",
-                    [
-                        "flags": "bicubic",
-                        "out_color_matrix": ColorDescription.scaleName(ofMatrix: target.color.matrix)
-                            ?? ColorDescription.scaleName(
-                                ofMatrix: ColorDescription.defaultMatrix(
-                                    width: target.size.width, height: target.size.height)) ?? "bt709",
-                        "out_range": (target.color.range ?? target.pixelFormat.defaultRange).rawValue,
-                    ]), FilterStep("format", ["pix_fmts": "\(format.layerFormat)"]),
+                target.colorConversion, FilterStep("format", ["pix_fmts": "\(format.layerFormat)"]),
             ]
         return try FrameFilter("drawing subtitles").frame(of: image, at: 0) { image throws(AVError) in
             try FilterGraph.video(
@@ -189,18 +180,7 @@ final class ImageSubtitleRenderer: SubtitleRenderer {
     ) throws(AVError) -> Frame {
         let whole = try layer.filter.frame(of: base, and: try layer.frame.reference(), at: index) {
             base, image throws(AVError) in
-            try FilterGraph.video(
-                [
-                    FilterNode(
-                        FilterStep(
-                            "overlay",
-                            [
-                                "x": "\(layer.x)", "y": "\(layer.y)", "eval": "init",
-                                "format": format.rawValue,
-                            ]), inputs: [.input(0), .input(1)]),
-                    FilterNode(
-                        FilterStep("format", ["pix_fmts": "\(target.pixelFormat)"]), inputs: [.node(0)]),
-                ], like: base, and: image, timeBase: target.timeBase, frameRate: target.frameRate)
+            try target.overlayGraph(format, x: layer.x, y: layer.y, like: base, and: image)
         }
         if target.setsColor { whole.applyColor(target.color) }
         return whole

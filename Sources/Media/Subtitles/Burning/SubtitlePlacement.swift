@@ -2,13 +2,13 @@ internal import LibAV
 
 /// Position of a subtitle's canvas in the frames into which its images are drawn. The canvas covers the frame of the video
 /// for which the subtitle was created.
-struct SubtitlePlacement: Equatable {
+struct SubtitlePlacement {
     /// Size of the frame that the canvas covers.
     var whole: PixelSize
     /// Part of `whole` that is kept.
     var kept: PixelRectangle
-    /// Rectangle of the frames that shows `kept`.
-    var picture: PixelRectangle
+    /// Rectangle of the frames that contains `kept`.
+    var content: PixelRectangle
     /// Whether the pixels of `whole` are square.
     var isSquare: Bool
 
@@ -28,7 +28,7 @@ struct SubtitlePlacement: Equatable {
             isSquare = aspect == 1
         }
         kept = PixelRectangle(x: 0, y: 0, width: whole.width, height: whole.height)
-        picture = Self.centered(frame.fitting(shape, covers: false), in: frame, canvas.pixelFormat)
+        content = Self.centered(frame.fitting(shape, covers: false), in: frame, canvas.pixelFormat)
     }
 
     /// Creates the placement of a canvas that covers the frames of a track of a size, in the frames to which settings
@@ -45,11 +45,11 @@ struct SubtitlePlacement: Equatable {
         }
         var inner = target.size
         if settings.fit == .contain || settings.fit == .cover { inner = settings.innerSize ?? inner }
-        picture = Self.centered(inner, in: target.size, target.pixelFormat)
+        content = Self.centered(inner, in: target.size, target.pixelFormat)
     }
 
-    /// Returns the rectangle of a picture in the center of a frame. Bars are as wide as libavfilter's `pad` makes them,
-    /// which aligns the picture to chroma samples.
+    /// Returns the rectangle of scaled frames in the center of a frame. Bars are as wide as those of libavfilter's `pad`,
+    /// which aligns their inner edges to chroma samples.
     private static func centered(
         _ inner: PixelSize, in frame: PixelSize, _ format: PixelFormat
     ) -> PixelRectangle {
@@ -84,10 +84,10 @@ struct SubtitlePlacement: Equatable {
         let area = covered(by: canvas)
         let across = Axis(
             origin: image.x, length: image.width, canvas: canvas.width, area: (area.x, area.width),
-            kept: (kept.x, kept.width), picture: (picture.x, picture.width))
+            kept: (kept.x, kept.width), content: (content.x, content.width))
         let along = Axis(
             origin: image.y, length: image.height, canvas: canvas.height, area: (area.y, area.height),
-            kept: (kept.y, kept.height), picture: (picture.y, picture.height))
+            kept: (kept.y, kept.height), content: (content.y, content.height))
         if let (x, width) = across.unscaled(image.width, in: frame.width),
             let (y, height) = along.unscaled(image.height, in: frame.height)
         {
@@ -101,7 +101,7 @@ struct SubtitlePlacement: Equatable {
         return (image, PixelRectangle(x: x, y: y, width: width, height: height))
     }
 
-    /// One dimension of an image in the frames.
+    /// Position and length of an image in one dimension of the frames.
     private struct Axis {
         /// Left or upper edge in pixels of the frame.
         var start: Double
@@ -110,12 +110,12 @@ struct SubtitlePlacement: Equatable {
 
         init(
             origin: Int, length: Int, canvas: Int, area: (start: Double, length: Double),
-            kept: (start: Int, length: Int), picture: (start: Int, length: Int)
+            kept: (start: Int, length: Int), content: (start: Int, length: Int)
         ) {
             let unit = area.length / Double(max(1, canvas))
-            let scale = Double(picture.length) / Double(max(1, kept.length))
+            let scale = Double(content.length) / Double(max(1, kept.length))
             start =
-                (area.start + Double(origin) * unit - Double(kept.start)) * scale + Double(picture.start)
+                (area.start + Double(origin) * unit - Double(kept.start)) * scale + Double(content.start)
             self.length = Double(length) * unit * scale
         }
 

@@ -4,7 +4,8 @@ internal import LibAV
 final class TextSubtitleRenderer: SubtitleRenderer {
     private let target: OverlayTarget
     private let folder: String
-    private let script: String
+    /// The script; empty once the graph has read it.
+    private var script: String
     private let filter = FrameFilter("drawing subtitles")
 
     /// Creates a renderer for a track that is read as ASS.
@@ -67,6 +68,7 @@ final class TextSubtitleRenderer: SubtitleRenderer {
             frameRate: target.frameRate)
         // The file is removed after the graph has read it.
         withExtendedLifetime(file) {}
+        script = ""
         return graph
     }
 }
