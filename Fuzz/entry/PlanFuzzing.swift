@@ -30,6 +30,7 @@ private struct SignalProber: SourceProber {
         case .cadence: return .cadence(nil)
         case .byteCount: return .byteCount(1 << 20)
         case .activeArea: return .activeArea(PixelRectangle(x: 0, y: 2, width: 16, height: 8))
+        case .loudness: return .loudness(LoudnessBlocks(joining: []))
         case .cover: throw SourceProblem("no image")
         case .fileContents:
             return .fileContents(FileContents(size: 100, digest: String(repeating: "0", count: 64)))

@@ -35,6 +35,7 @@ import Testing
             case .fileContents:
                 return .fileContents(FileContents(size: 100, digest: String(repeating: "0", count: 64)))
             case .activeArea: return .activeArea(PixelRectangle(x: 0, y: 2, width: 1 << 20, height: 8))
+            case .loudness: return .loudness(nil)
             case .cover: throw SourceProblem("no image")
             case .cut, .joinedCut, .clipCut: return .cut(nil)
             case .trial(.filtered(_, let format, _)): return .verdict(.outputs(format))

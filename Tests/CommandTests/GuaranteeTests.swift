@@ -173,10 +173,14 @@ import Testing
     /// left.
     @Test(
         arguments: [("TERM", 1, 143), ("INT", 2, 130)],
-        ["codec: h264", "codec: h264, quality: { ssim: 0.9 }"])
+        ["codec: h264", "codec: h264, quality: { ssim: 0.9 }", "codec: h264, burn: { asset: captions.srt }"])
     func signalsLeaveNoFiles(_ signal: (name: String, count: Int, status: Int32), _ video: String) throws {
         let (name, count, status) = signal
         let scratch = try Scratch()
+        try scratch.write(
+            (0..<9999).map { "\($0 + 1)\n00:00:00,000 --> 09:59:59,000\nline \($0)\n" }.joined(
+                separator: "\n"),
+            to: "captions.srt")
         // Small frames, whose estimated size fits on the small disks of Tests/Torture/filesystems.
         try scratch.write(
             jobFile(
@@ -202,7 +206,7 @@ import Testing
             environment: ["SWIFT_BACKTRACE": "enable=no"])
         #expect(result.status == status, "\(result.errors)")
         #expect(Date().timeIntervalSince(begun) < 60)
-        #expect(scratch.contents == ["jobs.yaml", "log"])
+        #expect(scratch.contents.sorted() == ["captions.srt", "jobs.yaml", "log"])
     }
 
     /// Signals immediately after the start end the run, on a busy machine and with the signal blocked by the parent

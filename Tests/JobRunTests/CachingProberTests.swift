@@ -88,6 +88,28 @@ import Testing
         #expect(times(try prober.respond(to: request("a.mp4")))?.count == 1 && base.count == 2)
     }
 
+    /// Without a cache, the state has the results of earlier runs, also of measured loudness.
+    @Test func laterRun_takesProbesFromTheState() throws {
+        try ffmpeg("-f", "lavfi", "-i", "sine=440:d=1", scratch.file("a.wav"))
+        let query = ProbeRequest.LoudnessQuery(track: 0)
+        func blocks(isForced: Bool = false) throws -> LoudnessBlocks? {
+            let state = try RunState(
+                files: [scratch.file("jobs.yaml")], folder: nil, environment: SourceEnvironment(), specs: [:],
+                isForced: isForced)
+            let response = try CachingProber(base, cache: nil, state: state).respond(
+                to: request("a.wav", .loudness(query)))
+            guard case .loudness(let blocks) = response else { return nil }
+            return blocks
+        }
+        let first = try #require(try blocks())
+        #expect(first.integrated != nil && base.count == 1)
+        #expect(try blocks() == first && base.count == 1)
+        #expect(try blocks(isForced: true) == first && base.count == 2)
+        try ffmpeg("-f", "lavfi", "-i", "sine=440:d=2", scratch.file("a.wav"))
+        #expect(try blocks() != first && base.count == 3)
+        #expect(try blocks() != first && base.count == 3)
+    }
+
     /// Other requests read a source as fast as its digest is computed.
     @Test func requestsThatDecodeNothing_areNotKept() throws {
         _ = try prober().respond(to: request("a.mp4", .description(.precise)))

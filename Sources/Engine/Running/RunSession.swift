@@ -82,7 +82,7 @@ package struct RunSession: Sendable {
         let prober: any SourceProber = pool ?? set.access.prober
         let runnable = try plan(
             checked, set, saved, state,
-            cache.map { CachingProber(prober, cache: $0, state: state) } ?? prober, &found)
+            CachingProber(prober, cache: cache, state: state), &found)
         let events = try openEvents(runnable)
         try saved?.check(runnable.planned.plan)
         try warn(runnable.planned.warnings, of: set, &found)

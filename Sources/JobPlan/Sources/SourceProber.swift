@@ -48,12 +48,38 @@ package struct ProbeRequest: Codable, Hashable, Sendable {
         case byteCount(track: Int)
         /// The active area of a track within its black borders, over frames that are distributed over it.
         case activeArea(track: Int)
+        /// Loudness of a track's audio, or of a mix of tracks. All of it is decoded.
+        case loudness(LoudnessQuery)
         /// Format, size and digest of an image file that becomes a cover. All of it is read and decoded.
         case cover
         /// Size and digest of a file of at most `limit` bytes. All of it is read.
         case fileContents(limit: Int64)
         /// Whether filters or an encoder accept some settings, determined by a dry open. No source is probed.
         case trial(SettingsValidation)
+    }
+
+    /// The audio whose loudness is requested.
+    package struct LoudnessQuery: Codable, Hashable, Sendable {
+        package var track: Int
+        /// Mix of several tracks in place of the track; nil for none.
+        package var mix: AudioMix?
+        /// Ranges of the source, one after the other; the whole track if empty.
+        package var ranges: [TimeRange]
+        /// Whether the last range continues to the source's end.
+        package var isOpen: Bool
+        package var damagePolicy: DamagePolicy
+        /// Filters before the measurement.
+        package var filters: FilterChain?
+
+        /// Creates a query for a track, or for a mix of tracks of which it is the first.
+        package init(
+            track: Int, mix: AudioMix? = nil, extent: ReadingExtent = ReadingExtent(),
+            filters: [FilterStep] = []
+        ) {
+            (self.track, self.mix) = (track, mix)
+            (ranges, isOpen, damagePolicy) = (extent.ranges, extent.isOpen, extent.damagePolicy)
+            self.filters = filters.isEmpty ? nil : FilterChain(filters)
+        }
     }
 
     /// The handling of a cut's edges.
@@ -109,6 +135,8 @@ package enum ProbeResponse: Codable, Sendable {
     case byteCount(Int64)
     /// Rectangle of the coded frame; nil if the track no longer exists, or if all examined frames are black.
     case activeArea(PixelRectangle?)
+    /// Loudness of audio; nil if the track no longer exists.
+    case loudness(LoudnessBlocks?)
     case cover(CoverImage)
     case fileContents(FileContents)
     /// Result of a dry open.
@@ -242,6 +270,7 @@ package struct LocalProber: SourceProber {
         case .activeArea(let track):
             return .activeArea(
                 try scan(track, of: path) { try ActiveAreaScan(asset: $0, track: $1).area() } ?? nil)
+        case .loudness(let query): return .loudness(try scan(query.track, of: path, query.measure))
         case .cover: return .cover(try CoverImage.probe(path: path, environment: environment))
         case .fileContents(let limit):
             return .fileContents(try FileContents(of: path, limit: limit, environment: environment))
@@ -450,6 +479,16 @@ extension SourceProber {
         return rectangle
     }
 
+    /// Returns the loudness of audio; nil if the track no longer exists.
+    func loudness(
+        _ query: ProbeRequest.LoudnessQuery, of path: String
+    ) throws(SourceProblem) -> LoudnessBlocks? {
+        guard
+            case .loudness(let blocks) = try respond(to: ProbeRequest(path: path, subject: .loudness(query)))
+        else { throw .unexpectedReply }
+        return blocks
+    }
+
     /// Returns the possibilities of ranges of a track in a cut of several sources; nil if the track no longer exists.
     func clipCut(
         _ track: Int, of path: String, ranges: [TimeRange], tick: Rational, encoder: EncoderConfiguration?
@@ -479,6 +518,16 @@ extension SourceProber {
                 path: path, subject: .joinedCut(track: track, ranges: ranges, encoder: encoder)))
         guard case .cut(let possibilities) = reply else { throw .unexpectedReply }
         return possibilities
+    }
+}
+
+extension ProbeRequest.LoudnessQuery {
+    /// Measures the audio of a track of a file.
+    fileprivate func measure(_ asset: Asset, _ track: AssetTrack) throws -> LoudnessBlocks {
+        var extent = ReadingExtent(ranges: ranges, damagePolicy: damagePolicy)
+        extent.isOpen = isOpen
+        return try LoudnessMeter(asset: asset, track: track, mix: mix, extent: extent, filters: filters)
+            .measureBlocks()
     }
 }
 

@@ -33,6 +33,7 @@ enum ReplyValidator {
                 (0...1 << 20).contains($0.x) && (0...1 << 20).contains($0.y)
                     && (1...1 << 20).contains($0.width) && (1...1 << 20).contains($0.height)
             } ?? true
+        case .loudness(let blocks): blocks?.isValid ?? true
         case .cover(let image): image.isValid
         case .fileContents(let contents): contents.isValid(upTo: SubtitleFilePlan.maxBytes)
         case .cadence(let cadence):

@@ -231,7 +231,8 @@ enum ContainerCheck {
                     help: "use mkv or webm")
             }
         case .encodeAudio(let spec):
-            if let target = spec.normalize, target.value.writesTags, !located.value.model.supportsLoudnessTags
+            if let target = spec.normalize, target.value.target.writesTags,
+                !located.value.model.supportsLoudnessTags
             {
                 sink.error(
                     .containerSetting, "\(located.value.name) can't store loudness tags", at: target.range,

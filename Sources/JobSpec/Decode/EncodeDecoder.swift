@@ -336,7 +336,7 @@ struct EncodeDecoder {
         return spec
     }
 
-    private func normalize(_ node: YAMLNode) -> Located<LoudnessTarget>? {
+    private func normalize(_ node: YAMLNode) -> Located<NormalizationSpec>? {
         if node.text != nil, !node.isNull, !node.isDeferred,
             reader.value(node, "`normalize`", Language.targetLoudness) == nil
         {
@@ -344,12 +344,26 @@ struct EncodeDecoder {
         }
         let whole = NodeMerge.expanded(node, as: Language.normalize)
         guard let fields = reader.fields(whole, as: Language.normalize) else { return nil }
-        var target = LoudnessTarget()
+        var spec = NormalizationSpec()
         let before = reader.sink.errorCount
-        target.integrated = reader.valueOrDefault("integrated", of: fields)
-        target.truePeak = reader.valueOrDefault("true_peak", of: fields)
-        target.range = reader.number("range", of: fields)?.value
-        target.writesTags = reader.valueOrDefault("tags", of: fields)
-        return reader.sink.errorCount == before ? Located(target, at: node.range) : nil
+        spec.target.integrated = reader.valueOrDefault("integrated", of: fields)
+        spec.target.truePeak = reader.valueOrDefault("true_peak", of: fields)
+        spec.target.range = reader.number("range", of: fields)?.value
+        spec.target.writesTags = reader.valueOrDefault("tags", of: fields)
+        spec.group = reader.choice("group", of: fields, as: NormalizationGroup.self)
+        if spec.sharesGain { checkSharedGain(spec.target, fields) }
+        return reader.sink.errorCount == before ? Located(spec, at: node.range) : nil
+    }
+
+    /// Reports settings that are determined for each file alone, beside a gain that several files share.
+    private func checkSharedGain(_ target: LoudnessTarget, _ fields: Fields) {
+        for (key, isSet) in [("range", target.range != nil), ("tags", target.writesTags)] where isSet {
+            guard let entry = fields[key], let group = fields["group"] else { continue }
+            reader.sink.error(
+                .conflictingKeys,
+                "`\(key)` can't be combined with `group: job`, which changes all files by the same gain",
+                at: entry.keyRange, notes: [Diagnostic.Note("`group` is here", at: group.keyRange)],
+                help: "remove `\(key)`, or normalize each file with `group: file`")
+        }
     }
 }

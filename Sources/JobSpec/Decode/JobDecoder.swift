@@ -46,8 +46,10 @@ struct JobDecoder {
             cut: cut,
             onDamage: damage,
             needs: needs ?? [], scheduling: scheduling, outputs: outputs, isTemplate: isTemplate,
-            when: when, publishIf: publishCondition(fields))
+            when: when, publishIf: publishCondition(fields),
+            group: fields["group"].flatMap { reader.text($0.value, "`group`") })
         checkCut(job)
+        checkSharedGain(job)
         checkConditions(job)
         if !fields.has("composition") { checkChapters(job) }
         for written in job.renditions {
@@ -126,6 +128,34 @@ struct JobDecoder {
         OutputDecoder(
             reader: reader, settings: SettingsResolver(reader: reader, definition: definition, scope: scope),
             id: id, isTemplate: isTemplate, asset: asset)
+    }
+
+    /// Reports a gain that is shared with sources that can't be measured when the job is planned, and a `group` without a
+    /// shared gain. A `group` from `defaults` is ignored in such a job.
+    private func checkSharedGain(_ job: JobSpec) {
+        guard let normalize = job.sharedNormalizations.first else {
+            if let group = job.group, !group.range.isDefault {
+                reader.sink.error(
+                    .conflictingKeys,
+                    "`group` has no effect: no audio of the job has `normalize: { group: job }`",
+                    at: group.range, help: "add it to a rule's `encode`, or remove `group`")
+            }
+            return
+        }
+        let noun: String
+        switch job.asset.source {
+        case .file, .glob: return
+        case .url: noun = "a URL"
+        case .playlist: noun = "a package"
+        case .job: noun = "the output of another job"
+        case .pattern, .images, .image, .composition, .composed: noun = job.asset.generatedNoun ?? "generated"
+        }
+        reader.sink.error(
+            .conflictingKeys,
+            "`group: job` requires media files, which are measured when the job is planned; the source is \(noun)",
+            at: normalize.value.group?.range ?? normalize.range,
+            notes: [Diagnostic.Note("the source is here", at: job.asset.range)],
+            help: "normalize each file with `group: file`")
     }
 
     /// Reports a `cut` other than `exact` in a job that copies no video. A `cut` from `defaults` is ignored in such a

@@ -149,6 +149,10 @@ extension Language {
                 "Threads of the job's video encoders (with `check`, of its video decoders), and processors that the job occupies in the schedule.",
                 default: "chosen for the codec"),
             KeyInfo(
+                "group", .string(),
+                "Name of the instances that share a gain with `normalize: { group: job }`; all of the job by default.",
+                examples: ["${asset.dir}"]),
+            KeyInfo(
                 "matrix",
                 .mapOf(
                     .oneOf([
@@ -163,7 +167,6 @@ extension Language {
                 default: "exact"
             ),
         ],
-        reservedKeys: ["group"],
         alternatives: [
             .exactlyOne(["asset", "composition"]),
             .exactlyOne(OutputKindKey.names() + ["outputs"]),

@@ -195,10 +195,6 @@ package enum ReferenceGenerator {
             }
         }
         blocks += type.dependencies.map { .paragraph("`\($0.key)` requires `\($0.required)`.") }
-        if !type.reservedKeys.isEmpty {
-            let names = type.reservedKeys.map { "`\($0)`" }.joined(separator: ", ")
-            blocks.append(.paragraph("Reserved, but not supported in this version: \(names)."))
-        }
         return ReferenceSection(
             topic: topic(of: type),
             title: type.title.first.map { $0.uppercased() + type.title.dropFirst() } ?? "",

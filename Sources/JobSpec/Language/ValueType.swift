@@ -98,8 +98,6 @@ package final class MappingType: Sendable {
     package let summary: String
     /// Keys in the order of the reference.
     package let keys: [KeyInfo]
-    /// Keys of the job language that this version doesn't support yet; they have their own message.
-    package let reservedKeys: [String]
     /// Groups of keys with a required or maximum number.
     package let alternatives: [KeyGroup]
     /// Keys that require another key.
@@ -128,7 +126,7 @@ package final class MappingType: Sendable {
     let hasAlternatives: Bool
 
     init(
-        _ name: String, _ title: String, _ summary: String, keys: [KeyInfo], reservedKeys: [String] = [],
+        _ name: String, _ title: String, _ summary: String, keys: [KeyInfo],
         alternatives: [KeyGroup] = [], dependencies: [Dependency] = [], stricter: [StricterType] = [],
         shortForm: String? = nil
     ) {
@@ -138,7 +136,6 @@ package final class MappingType: Sendable {
         self.title = title
         self.summary = summary
         self.keys = keys
-        self.reservedKeys = reservedKeys
         self.alternatives = alternatives
         self.shortForm = shortForm
         byName = Dictionary(uniqueKeysWithValues: keys.map { ($0.name, $0) })
@@ -170,7 +167,6 @@ package final class MappingType: Sendable {
                     $0.name, $0.type.partial(suffix), $0.summary, default: $0.defaultText,
                     examples: $0.examples)
             },
-            reservedKeys: reservedKeys,
             alternatives: alternatives.filter(\.isExclusive).map { .atMostOne($0.keys) }, shortForm: shortForm
         )
     }

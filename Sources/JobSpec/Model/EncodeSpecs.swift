@@ -163,7 +163,7 @@ package struct AudioEncodeSpec: Sendable {
     package var bitDepth: Located<Int>?
     /// Gain in thousandths of a decibel.
     package var gain: Located<Int>?
-    package var normalize: Located<LoudnessTarget>?
+    package var normalize: Located<NormalizationSpec>?
     package var filters: Located<FilterChain>?
     package var channels: Located<ChannelLayout>?
     package var options: [EncoderOption]
@@ -171,6 +171,24 @@ package struct AudioEncodeSpec: Sendable {
     package var checks: [SettingsCheck] = []
     /// Location in the job file.
     package var range: SourceRange
+}
+
+/// The loudness normalization of an audio track as specified in a job file.
+package struct NormalizationSpec: Sendable {
+    package var target = LoudnessTarget()
+    /// Audio that the target applies to as a whole; nil for `file`.
+    package var group: Located<NormalizationGroup>?
+
+    /// Whether all instances of the job have the same gain.
+    package var sharesGain: Bool { group?.value == .job }
+}
+
+/// The audio that a target loudness applies to as a whole.
+package enum NormalizationGroup: String, Codable, Sendable, CaseIterable {
+    /// Each file, which gets its own gain.
+    case file
+    /// All instances of a job, or of a job's `group`, which have one gain.
+    case job
 }
 
 /// The encoding of subtitles as specified in a job file.

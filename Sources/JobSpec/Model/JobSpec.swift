@@ -23,6 +23,8 @@ package final class JobSpec: Sendable {
     /// Jobs that must succeed first, by their ids in the file.
     package let needs: [Located<String>]
     package let scheduling: JobScheduling
+    /// Name of the group of instances that share a gain; nil if all instances of the job are one group.
+    package let group: Located<String>?
     /// Outputs in the file's order; never empty.
     package let outputs: [OutputSpec]
 
@@ -37,7 +39,7 @@ package final class JobSpec: Sendable {
         id: Located<String>, base: String, asset: AssetSpec, assetID: Located<String>?, ranges: [RangeSpec],
         cut: Located<CutMode>?, onDamage: Located<DamagePolicy>?, needs: [Located<String>],
         scheduling: JobScheduling, outputs: [OutputSpec], isTemplate: Bool, when: SourceCondition? = nil,
-        publishIf: PublishCondition? = nil, hidesFramesOfCuts: Bool = false
+        publishIf: PublishCondition? = nil, group: Located<String>? = nil, hidesFramesOfCuts: Bool = false
     ) {
         self.when = when
         self.publishIf = publishIf
@@ -50,6 +52,7 @@ package final class JobSpec: Sendable {
         self.onDamage = onDamage
         self.needs = needs
         self.scheduling = scheduling
+        self.group = group
         self.outputs = outputs
         self.isTemplate = isTemplate
         self.hidesFramesOfCuts = hidesFramesOfCuts
@@ -92,6 +95,13 @@ extension JobSpec {
             add(output)
         }
         return files
+    }
+
+    /// The normalizations with a gain that the instances of the job share.
+    package var sharedNormalizations: [Located<NormalizationSpec>] {
+        renditions.flatMap(\.tracks).compactMap { rule in
+            rule.action.audio?.normalize.flatMap { $0.value.sharesGain ? $0 : nil }
+        }
     }
 
     /// Returns the output with an id; nil selects the only output of a job without `outputs`.

@@ -22,14 +22,19 @@ package final class LoudnessMeter: Sendable {
     init(samples: TrackSamples) { self.samples = samples }
 
     /// Reads all samples and returns the loudness. Blocks; throws `CancellationError` if cancelled.
-    package func measure() throws -> Loudness {
+    package func measure() throws -> Loudness { try read().loudness }
+
+    /// Reads all samples and returns the loudness of each block of them. Blocks; throws `CancellationError` if cancelled.
+    package func measureBlocks() throws -> LoudnessBlocks { try read().blocks }
+
+    private func read() throws -> LoudnessReading {
         try samples.start()
         var reading = LoudnessReading()
         while let sample = try samples.next() {
             if let frame = sample.takeFrame() { reading.take(frame) }
         }
         if isCancelled.load(ordering: .acquiring) { throw CancellationError() }
-        return reading.loudness
+        return reading
     }
 
     /// Cancels the measurement, from any thread.

@@ -63,14 +63,7 @@ package final class LoudnessNormalizer: @unchecked Sendable {
     /// output's channels are measured), and the normalization. Blocks.
     package func chain(after filters: FilterChain?, layout: ChannelLayout, sampleRate: Int32) throws -> Result
     {
-        var steps = filters?.steps ?? []
-        let own = mix?.layout ?? track.format.channelLayout
-        if own?.specified != layout.specified {
-            // Floating-point samples can exceed full scale without clipping when channels are mixed; the gain reduces
-            // them.
-            steps.append(
-                FilterStep("aformat", ["sample_fmts": "dblp", "channel_layouts": "\(layout.specified)"]))
-        }
+        var steps = Self.steps(after: filters, from: mix?.layout ?? track.format.channelLayout, to: layout)
         let before = try measure(steps)
         guard before.isMeasured else {
             return Result(filters: Self.joined(steps), before: before, after: before)
@@ -93,6 +86,18 @@ package final class LoudnessNormalizer: @unchecked Sendable {
         return Result(
             filters: Self.joined(prepared.steps(with: reached.setting)), before: before,
             after: reached.loudness)
+    }
+
+    /// Returns the filters before the measurement: `filters`, and a conversion to the output's channel layout.
+    package static func steps(
+        after filters: FilterChain?, from own: ChannelLayout?, to layout: ChannelLayout
+    ) -> [FilterStep] {
+        let steps = filters?.steps ?? []
+        guard own?.specified != layout.specified else { return steps }
+        // Floating-point samples can exceed full scale without clipping when channels are mixed; the gain reduces them.
+        return steps + [
+            FilterStep("aformat", ["sample_fmts": "dblp", "channel_layouts": "\(layout.specified)"])
+        ]
     }
 
     /// Gain and limiter.

@@ -50,6 +50,8 @@ package struct TrackPlan: Codable, Hashable, Sendable {
         package var burn: BurnPlan? = nil
         /// Target loudness of audio, for which the loudness of the source is measured first.
         package var loudness: LoudnessTarget?
+        /// Gain that the track shares with other files, which is the last filter of `audio`; nil for none.
+        @Annotation package var sharedGain: SharedGain? = nil
         package var hasTwoPasses: Bool
         /// Maximum number of chunks that are encoded at a time; nil for the number of processors. The result doesn't depend
         /// on it.
@@ -63,6 +65,23 @@ package struct TrackPlan: Codable, Hashable, Sendable {
         /// Keys of the encoder's color that the job sets: `primaries`, `transfer`, `matrix`, `range`. If one of them
         /// is missing in the finished file, the job fails; a missing value of the source is only a warning.
         @Annotation package var requestedColor: [String] = []
+
+        /// Applies a gain that is shared with other files.
+        mutating func take(_ gain: SharedGain, from layout: ChannelLayout?) {
+            sharedGain = gain
+            let steps = stepsBeforeGain(from: layout)
+            audio?.filters = FilterChain(steps + [.volume("\(gain.decibels)dB")])
+            for index in settings.indices where settings[index].key == Setting.normalize {
+                settings[index].value += "; " + gain.text
+            }
+        }
+
+        /// Returns the filters before a gain that is shared with other files: those of the job, and a conversion from the
+        /// source's channel layout to the output's.
+        func stepsBeforeGain(from layout: ChannelLayout?) -> [FilterStep] {
+            LoudnessNormalizer.steps(
+                after: audio?.filters, from: layout, to: encoder.channelLayout ?? .stereo)
+        }
 
         /// Sets the bit rate of the encoder, also in the settings that are displayed.
         mutating func take(bitRate: Int64) {
@@ -92,6 +111,9 @@ package struct TrackPlan: Codable, Hashable, Sendable {
         package var key: String
         package var value: String
         package var origin: Origin
+
+        /// The key of a loudness normalization.
+        static let normalize = "normalize"
     }
 
     /// The predicted properties of an output's track.

@@ -25,6 +25,7 @@ package struct BatchPlanner {
     private let catalog: SourceCatalog
     private let overwrites: SourceOverwriteCheck
     private let check: DestinationCheck
+    private let groups: LoudnessGroups
     private var lookup: UpToDateLookup
     /// Sources of the jobs that must be planned, to be probed ahead.
     private let requests: [SourceRequest]
@@ -34,11 +35,13 @@ package struct BatchPlanner {
     private var diagnostics = DiagnosticSink()
 
     private init(
-        _ files: [JobFile], prober: any SourceProber, memory: any PlanMemory, disk: any DiskQueries
+        _ files: [JobFile], of all: [JobFile], as earlier: BatchPlan?, prober: any SourceProber,
+        memory: any PlanMemory, disk: any DiskQueries
     ) {
         (self.files, self.disk) = (files, disk)
         destinations = DestinationTable(on: disk)
         catalog = SourceCatalog(files, prober: prober, disk: disk)
+        groups = LoudnessGroups(all, catalog: catalog, as: earlier)
         lookup = UpToDateLookup(memory)
         requests = lookup.fetch(files, destinations: &destinations)
         overwrites = SourceOverwriteCheck(
@@ -59,6 +62,7 @@ package struct BatchPlanner {
         let root = prober.environment.root
         var expanded = files.map { $0.expanded(into: &sink, beneath: root, on: disk) }
         PatternCheck.warn(files, expanded: expanded, into: &sink)
+        let all = expanded
         if let earlier { JobSelection.keep(earlier, in: &expanded) }
         var unknown = DiagnosticSink()
         if !names.isEmpty {
@@ -66,7 +70,8 @@ package struct BatchPlanner {
             JobSelection(names: names, argument: argument, written: written).apply(
                 to: &expanded, into: &unknown)
         }
-        var planner = BatchPlanner(expanded, prober: prober, memory: memory, disk: disk)
+        var planner = BatchPlanner(
+            expanded, of: all, as: earlier, prober: prober, memory: memory, disk: disk)
         planner.diagnostics = sink
         planner.diagnostics.add(unknown)
         // An earlier plan contains only jobs that could be planned. Its skipped jobs stay skipped: a part of a plan lacks the
@@ -134,6 +139,9 @@ package struct BatchPlanner {
         }
         var own = decision.reasons.diagnostics
         var plan = decision.value?.plan
+        if let planned = plan {
+            plan = groups.completed(planned, of: job, inFile: entry.file, &destinations, into: &own)
+        }
         if let planned = plan, !budget.admits(planned) {
             own.error(.fanOut, StillImageBudget.problem, at: job.id.range)
             plan = nil

@@ -72,7 +72,8 @@ struct UpToDateLookup {
         _ job: JobSpec, of file: JobFile, at index: Int, after planned: PlannedJobs,
         _ destinations: inout DestinationTable
     ) -> UpToDateQuery? {
-        guard !job.isTemplate else { return nil }
+        // The other files of a group determine the gain.
+        guard !job.isTemplate, job.sharedNormalizations.isEmpty else { return nil }
         let covers = job.outputs.compactMap(\.media?.metadata.cover).map(file.absolutePath)
         let subtitles = job.subtitleFiles.map { file.absolutePath($0.path) }
         var query = UpToDateQuery(

@@ -86,9 +86,11 @@ struct AudioEncodingPlanner {
         }
         var audio = AudioOutputSettings(sampleFormat: format, sampleRate: rate, layout: layout)
         audio.filters = chain
+        let (target, isShared) = (spec.normalize?.value.target, spec.normalize?.value.sharesGain == true)
         return TrackPlan.Encoding(
             codec: codec.name, encoder: configuration, video: nil, audio: audio,
-            loudness: spec.normalize?.value, hasTwoPasses: false, settings: settings)
+            loudness: isShared ? nil : target, sharedGain: isShared ? target.map { SharedGain($0) } : nil,
+            hasTwoPasses: false, settings: settings)
     }
 
     /// Returns the filters: gain, then those of the job. Normalization follows once the loudness is measured.
@@ -103,9 +105,9 @@ struct AudioEncodingPlanner {
             settings.note("filters", filters.value.description, at: filters.range)
         }
         if let target = spec.normalize {
-            let value = target.value
+            let value = target.value.target
             settings.note(
-                "normalize",
+                TrackPlan.Setting.normalize,
                 "\(value.integrated) LUFS, \(value.truePeak) dBTP" + (value.range.map { ", \($0) LU" } ?? "")
                     + (value.writesTags ? ", written as tags" : ""),
                 at: target.range)

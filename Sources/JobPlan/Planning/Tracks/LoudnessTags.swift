@@ -11,7 +11,9 @@ extension TrackPlan.Action {
     /// `gain`, `filters`, a mix of tracks, or a downmix.
     func changesLevels(of source: TrackDescription, mix: AudioMix?) -> Bool {
         guard case .encode(let encoding) = self, source.mediaType == .audio else { return false }
-        if encoding.loudness != nil || encoding.audio?.filters != nil { return true }
+        if encoding.loudness != nil || encoding.sharedGain != nil || encoding.audio?.filters != nil {
+            return true
+        }
         if let mix, mix.inputs.count > 1 || mix.inputs.contains(where: { $0.volume != .full }) { return true }
         return encoding.encoder.channelLayout.map { layout in
             source.channelLayout.map { layout.channels < $0.channels } ?? false

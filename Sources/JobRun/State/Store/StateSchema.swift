@@ -39,6 +39,14 @@ enum StateSchema {
                         PRIMARY KEY (file, id)) WITHOUT ROWID
                     """)
         }
+        migrator.registerMigration("7") { db in
+            try db.execute(
+                sql: """
+                    CREATE TABLE IF NOT EXISTS probes (
+                        path TEXT NOT NULL, request TEXT NOT NULL, identity TEXT NOT NULL, response TEXT NOT NULL,
+                        PRIMARY KEY (path, request)) WITHOUT ROWID
+                    """)
+        }
         return migrator
     }
 

@@ -96,6 +96,15 @@ extension StateStore {
         }
     }
 
+    /// Returns the stored response to a probe of a file, as JSON; nil if there is none for the current version of the file.
+    func probe(_ request: String, path: String, identity: String) throws(StateError) -> String? {
+        try read { db in
+            try String.fetchOne(
+                db, sql: "SELECT response FROM probes WHERE path = ? AND request = ? AND identity = ?",
+                arguments: [path, request, identity])
+        }
+    }
+
     /// The stored report entry of an output.
     struct StoredReport: Sendable {
         /// `TemporaryFile.fingerprint` of the output.

@@ -222,6 +222,15 @@ final class StateStore: @unchecked Sendable {
         }
     }
 
+    /// Stores the response to a probe of a file, in place of the one for an earlier version of the file.
+    func record(response: String, to request: String, path: String, identity: String) {
+        try? database.write { db in
+            try db.execute(
+                sql: "INSERT OR REPLACE INTO probes VALUES (?, ?, ?, ?)",
+                arguments: [path, request, identity, response])
+        }
+    }
+
     /// Stores report entries, and deletes those without a job record.
     func storeReports(_ reports: [(name: JobName, report: StoredReport)]) {
         writeQueue.sync { flush() }

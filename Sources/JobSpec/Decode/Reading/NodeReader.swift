@@ -77,13 +77,7 @@ final class NodeReader {
         for index in entries.indices where !type.has(entries[index].key) {
             let entry = entries[index]
             if entry.key.hasPrefix("x-") { continue }
-            if type.reservedKeys.contains(entry.key) {
-                isUnfinished = true
-                sink.error(
-                    .notSupported,
-                    "`\(entry.key)` is reserved by the job language, but not supported by this version of tandem",
-                    at: entry.keyRange)
-            } else if let feature = ForeignWords.missingFeature(entry.key, in: type) {
+            if let feature = ForeignWords.missingFeature(entry.key, in: type) {
                 sink.error(
                     .notSupported, "\(feature) is not supported in \(type.title)", at: entry.keyRange,
                     help: "remove `\(entry.key)`")
@@ -133,7 +127,7 @@ final class NodeReader {
     /// one message, and its value is validated as well.
     static func respelled(_ entries: [YAMLNode.Entry], as type: MappingType) -> [YAMLNode.Entry] {
         var result = entries
-        for entry in entries where !type.has(entry.key) && !type.reservedKeys.contains(entry.key) {
+        for entry in entries where !type.has(entry.key) {
             guard !entry.key.hasPrefix("x-"), let key = intendedKey(of: entry, in: type),
                 !result.contains(where: { $0.key == key })
             else { continue }

@@ -1,0 +1,79 @@
+internal import LibAV
+
+/// The loudness of audio by blocks of 400 ms, every 100 ms, as EBU R128 measures it. The blocks of several files together
+/// have the loudness of their concatenation.
+package struct LoudnessBlocks: Codable, Hashable, Sendable {
+    /// Momentary loudness in hundredths of a LU, above the absolute gate of -70 LUFS, in ascending order.
+    private var levels: [Int32] = []
+    /// Number of blocks with each level.
+    private var counts: [Int64] = []
+    /// Maximum true peak in dBTP.
+    package private(set) var truePeak = LoudnessBlocks.silence
+
+    /// Peak of digital silence, in dBTP.
+    private static let silence = -120.0
+    /// Levels of EBU R128's absolute gate, and of a limit that no audio reaches.
+    private static let range: ClosedRange<Int32> = -6999...6000
+
+    /// Blocks that are being counted.
+    struct Counter {
+        private var counts: [Int32: Int64] = [:]
+        var truePeak = LoudnessBlocks.silence
+
+        /// Counts a block by its momentary loudness in LUFS.
+        mutating func add(_ loudness: Double) {
+            let level = (loudness * 100).rounded()
+            guard level >= Double(LoudnessBlocks.range.lowerBound) else { return }
+            counts[Int32(min(level, Double(LoudnessBlocks.range.upperBound))), default: 0] += 1
+        }
+
+        var blocks: LoudnessBlocks {
+            var blocks = LoudnessBlocks()
+            for (level, count) in counts.sorted(by: { $0.key < $1.key }) {
+                blocks.levels.append(level)
+                blocks.counts.append(count)
+            }
+            blocks.truePeak = truePeak
+            return blocks
+        }
+    }
+
+    private init() {}
+
+    /// Creates the blocks of several measurements together.
+    package init(joining parts: [LoudnessBlocks]) {
+        var sums: [Int32: Int64] = [:]
+        for part in parts {
+            for (level, count) in zip(part.levels, part.counts) { sums[level, default: 0] += count }
+            truePeak = max(truePeak, part.truePeak)
+        }
+        for (level, count) in sums.sorted(by: { $0.key < $1.key }) {
+            levels.append(level)
+            counts.append(count)
+        }
+    }
+
+    /// Whether the values are possible; others come from a damaged or hostile program.
+    package var isValid: Bool {
+        levels.count == counts.count && levels.allSatisfy(Self.range.contains)
+            && zip(levels, levels.dropFirst()).allSatisfy { $0 < $1 }
+            && counts.allSatisfy { (1...1 << 32).contains($0) } && (-120...60).contains(truePeak)
+    }
+
+    /// Integrated loudness in LUFS; nil for silence. Blocks 10 LU below the loudness of all blocks don't count.
+    package var integrated: Double? {
+        guard let all = loudness(from: Self.range.lowerBound) else { return nil }
+        return loudness(from: Int32(((all - 10) * 100).rounded(.up)))
+    }
+
+    /// Returns the mean loudness of the blocks from a level upwards, in LUFS; nil if there are none.
+    private func loudness(from lowest: Int32) -> Double? {
+        var (sum, total) = (0.0, 0.0)
+        for (level, count) in zip(levels, counts) where level >= lowest {
+            // The offset of EBU R128 between power and loudness cancels out.
+            sum += Double(count) * Decibels.factor(Double(level) / 100) * Decibels.factor(Double(level) / 100)
+            total += Double(count)
+        }
+        return total > 0 ? Decibels.of(factor: (sum / total).squareRoot()) : nil
+    }
+}
