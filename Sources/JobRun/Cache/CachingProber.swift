@@ -29,7 +29,9 @@ package struct CachingProber: SourceProber {
         }
         let identity = FileIdentity.changeToken(path: path)
         let response = try cached(request, path)
-        state.record(response, to: name, path: path, identity: identity)
+        if response.answers(request.subject) {
+            state.record(response, to: name, path: path, identity: identity)
+        }
         return response
     }
 
@@ -59,11 +61,11 @@ extension ProbeRequest {
 }
 
 extension ProbeResponse {
-    /// Whether the response is one to a request that decodes frames or audio.
+    /// Whether the response is one to a request that decodes frames or audio, and has a result to keep.
     fileprivate func answers(_ subject: ProbeRequest.Subject) -> Bool {
         switch (subject, self) {
         case (.scenes(_, _, let limit), .keyFrames(let times)): times.count <= limit
-        case (.activeArea, .activeArea), (.loudness, .loudness): true
+        case (.activeArea, .activeArea), (.loudness, .loudness(.some)): true
         default: false
         }
     }

@@ -47,7 +47,7 @@ struct JobDecoder {
             onDamage: damage,
             needs: needs ?? [], scheduling: scheduling, outputs: outputs, isTemplate: isTemplate,
             when: when, publishIf: publishCondition(fields),
-            group: fields["group"].flatMap { reader.text($0.value, "`group`") })
+            group: group(fields))
         checkCut(job)
         checkSharedGain(job)
         checkConditions(job)
@@ -130,6 +130,16 @@ struct JobDecoder {
             id: id, isTemplate: isTemplate, asset: asset)
     }
 
+    /// Decodes `group`, a name that isn't empty.
+    private func group(_ fields: Fields) -> Located<String>? {
+        guard let name = fields["group"].flatMap({ reader.text($0.value, "`group`") }) else { return nil }
+        guard !name.value.isEmpty else {
+            reader.sink.error(.invalidValue, "`group` must not be empty", at: name.range)
+            return nil
+        }
+        return name
+    }
+
     /// Reports a gain that is shared with sources that can't be measured when the job is planned, and a `group` without a
     /// shared gain. A `group` from `defaults` is ignored in such a job.
     private func checkSharedGain(_ job: JobSpec) {
@@ -141,6 +151,17 @@ struct JobDecoder {
                     at: group.range, help: "add it to a rule's `encode`, or remove `group`")
             }
             return
+        }
+        for rule in job.renditions.flatMap(\.tracks) {
+            guard case .copy(_, let otherwise) = rule.action, let spec = otherwise?.audio?.normalize,
+                spec.value.sharesGain
+            else { continue }
+            reader.sink.error(
+                .conflictingKeys,
+                "`copy` can't be combined with `group: job`: a copied track wouldn't get the gain of the others",
+                at: rule.action.range,
+                notes: [Diagnostic.Note("`group` is here", at: spec.value.group?.range ?? spec.range)],
+                help: "remove `copy`, or normalize each file with `group: file`")
         }
         let noun: String
         switch job.asset.source {

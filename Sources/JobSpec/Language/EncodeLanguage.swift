@@ -212,7 +212,7 @@ extension Language {
                 default: "false"),
             KeyInfo(
                 "group", .word(NormalizationGroup.allCases.map(\.rawValue)),
-                "`file` normalizes each file. `job` measures the files of all instances of the job together when it is planned, and gives them one gain, so that the differences between them are kept, as in an album. The peaks of all files stay below `true_peak`: a lower gain takes the place of a limiter. The effect of a lossy encoder on loudness and peaks is not compensated. The job's `group` divides the instances.",
+                "`file` normalizes each file. `job` measures the files of all instances of the job together when it is planned, and gives the tracks of a rule one gain, so that the differences between the files are kept, as in an album. No peak exceeds `true_peak`: a lower gain takes the place of a limiter. The effect of a lossy encoder on loudness and peaks is not compensated. A file that can't be read fails all instances. The job's `group` divides the instances.",
                 default: "file"),
         ], shortForm: "integrated")
 }

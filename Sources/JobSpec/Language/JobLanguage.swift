@@ -149,7 +149,7 @@ extension Language {
                 "Threads of the job's video encoders (with `check`, of its video decoders), and processors that the job occupies in the schedule.",
                 default: "chosen for the codec"),
             KeyInfo(
-                "group", .string(),
+                "group", .string(mayBeEmpty: false),
                 "Name of the instances that share a gain with `normalize: { group: job }`; all of the job by default.",
                 examples: ["${asset.dir}"]),
             KeyInfo(

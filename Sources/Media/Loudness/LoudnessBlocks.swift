@@ -12,6 +12,8 @@ package struct LoudnessBlocks: Codable, Hashable, Sendable {
 
     /// Peak of digital silence, in dBTP.
     private static let silence = -120.0
+    /// Possible peaks in dBTP. Samples of 32-bit floating point reach 771 dB.
+    package static let peaks = silence...1000
     /// Levels of EBU R128's absolute gate, and of a limit that no audio reaches.
     private static let range: ClosedRange<Int32> = -6999...6000
 
@@ -33,7 +35,7 @@ package struct LoudnessBlocks: Codable, Hashable, Sendable {
                 blocks.levels.append(level)
                 blocks.counts.append(count)
             }
-            blocks.truePeak = truePeak
+            blocks.truePeak = min(LoudnessBlocks.peaks.upperBound, truePeak)
             return blocks
         }
     }
@@ -57,7 +59,7 @@ package struct LoudnessBlocks: Codable, Hashable, Sendable {
     package var isValid: Bool {
         levels.count == counts.count && levels.allSatisfy(Self.range.contains)
             && zip(levels, levels.dropFirst()).allSatisfy { $0 < $1 }
-            && counts.allSatisfy { (1...1 << 32).contains($0) } && (-120...60).contains(truePeak)
+            && counts.allSatisfy { (1...1 << 32).contains($0) } && Self.peaks.contains(truePeak)
     }
 
     /// Integrated loudness in LUFS; nil for silence. Blocks 10 LU below the loudness of all blocks don't count.

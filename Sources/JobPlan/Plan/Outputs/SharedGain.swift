@@ -2,36 +2,40 @@ internal import Diagnostics
 internal import LibAV
 package import Media
 
-/// The gain that a track has in common with other files: those of all instances of a job, or of a job's `group`.
+/// A gain of several files: those of all instances of a job, or of a job's `group`.
 package struct SharedGain: Codable, Hashable, Sendable {
     /// Target loudness of all files together.
     package var target: LoudnessTarget
-    /// Number of files, and what was measured in them; nil until they are measured.
+    /// Measurement of all files; nil before they are measured.
     package var measured: Measured?
 
+    /// A measurement of several files.
     package struct Measured: Codable, Hashable, Sendable {
+        /// Number of files.
         package var files: Int
-        /// Integrated loudness in LUFS; nil for silence.
+        /// Integrated loudness in LUFS; nil for silence, and for files shorter than a block of EBU R128 (0.4 s).
         package var integrated: Double?
         /// Maximum true peak in dBTP.
         package var truePeak: Double
+
+        /// Whether the values are possible; a saved plan may have others.
+        var isValid: Bool {
+            files > 0 && LoudnessBlocks.peaks.contains(truePeak) && (-70...1000).contains(integrated ?? 0)
+        }
     }
 
     package init(_ target: LoudnessTarget) { self.target = target }
 
-    /// Whether the values are possible; a saved plan may have others.
-    var isValid: Bool {
-        guard let measured else { return false }
-        return measured.files > 0 && (-120...60).contains(measured.truePeak)
-            && (-70...60).contains(measured.integrated ?? 0)
+    /// Gain in dB, in hundredths: the one that the target requires, or the highest one that the peaks allow; 0 if no
+    /// loudness could be measured.
+    var decibels: Double {
+        guard let required = requiredDecibels else { return 0 }
+        return min(required, allowedDecibels)
     }
 
-    /// Gain in dB, in hundredths: the one that the target requires, or the highest one that its peak allows; 0 for silence.
-    var decibels: Double { min(requiredDecibels, allowedDecibels) }
-
-    /// Gain in dB by which the loudness reaches the target.
-    private var requiredDecibels: Double {
-        measured?.integrated.map { Self.hundredths(target.integrated - $0) } ?? 0
+    /// Gain in dB by which the loudness reaches the target; nil if no loudness could be measured.
+    private var requiredDecibels: Double? {
+        measured?.integrated.map { Self.hundredths(target.integrated - $0) }
     }
 
     /// Highest gain in dB with which no peak exceeds the target's.
@@ -41,10 +45,10 @@ package struct SharedGain: Codable, Hashable, Sendable {
 
     private static func hundredths(_ value: Double) -> Double { (value * 100).rounded(.down) / 100 }
 
-    /// The gain with its reason, such as `gain 2.50 dB for 3 files of -18.50 LUFS`.
+    /// The gain with its reason, such as `gain 2.5 dB for 3 files of -18.5 LUFS`.
     var text: String {
         guard let measured, let integrated = measured.integrated else {
-            return "no gain: the files are silent"
+            return "no gain: no file has a loudness above -70 LUFS and lasts 0.4 s"
         }
         return
             "gain \(decimals(decibels)) dB for \(counted(measured.files, "file")) of \(decimals(integrated)) LUFS"
@@ -52,9 +56,9 @@ package struct SharedGain: Codable, Hashable, Sendable {
 
     /// The reason why the files don't reach the target; nil if they do.
     var shortfall: String? {
-        guard let measured, measured.integrated != nil, allowedDecibels < requiredDecibels else { return nil }
+        guard let measured, let required = requiredDecibels, allowedDecibels < required else { return nil }
         return
-            "the gain is \(decimals(requiredDecibels - allowedDecibels)) dB lower than \(target.integrated) LUFS require: the true peak of a file is \(decimals(measured.truePeak)) dBTP"
+            "the gain is \(decimals(required - allowedDecibels)) dB lower than \(target.integrated) LUFS require: the true peak of a file is \(decimals(measured.truePeak)) dBTP"
     }
 
     private func decimals(_ value: Double) -> String {

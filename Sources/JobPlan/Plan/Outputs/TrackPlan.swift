@@ -66,8 +66,8 @@ package struct TrackPlan: Codable, Hashable, Sendable {
         /// is missing in the finished file, the job fails; a missing value of the source is only a warning.
         @Annotation package var requestedColor: [String] = []
 
-        /// Applies a gain that is shared with other files.
-        mutating func take(_ gain: SharedGain, from layout: ChannelLayout?) {
+        /// Adds the filter of a gain that is shared with other files.
+        mutating func apply(_ gain: SharedGain, from layout: ChannelLayout?) {
             sharedGain = gain
             let steps = stepsBeforeGain(from: layout)
             audio?.filters = FilterChain(steps + [.volume("\(gain.decibels)dB")])

@@ -10,8 +10,8 @@ internal import Publishing
 /// The gains that instances of a job share through `normalize: { group: job }`. The audio of all instances is measured
 /// together when the first of them is planned.
 ///
-/// The measured audio is that of one rule of one output, in all instances. Its gain reaches the target loudness, or less
-/// where the peak of an instance would exceed the target's.
+/// The audio of one rule of one output, in all instances, is measured together. The gain of a track reaches its target
+/// loudness, or less where the peak of an instance would exceed the target's.
 final class LoudnessGroups {
     /// The instances of a job with the same `group`.
     private struct Group: Hashable {
@@ -24,9 +24,11 @@ final class LoudnessGroups {
         }
     }
 
-    /// The tracks that share a gain in the instances of a group: those of one rule of one output.
-    private struct Rule: Hashable {
+    /// The key of the tracks that are measured together: those of one rule of one output.
+    private struct TrackKey: Hashable {
+        /// Ids of the output and of a package's rendition.
         let outputs: [String?]
+        /// Location of the rule.
         let location: SourceRange
     }
 
@@ -36,12 +38,11 @@ final class LoudnessGroups {
         let query: ProbeRequest.LoudnessQuery
     }
 
-    /// The tracks of a rule in all instances of a group.
-    private struct Tracks {
-        let target: LoudnessTarget
-        /// Ids of the instances that have a track, with repetitions if one has several.
-        var instances: [String] = []
-        var audio: [Audio] = []
+    /// The audio of an instance.
+    private struct Member {
+        let instance: String
+        let key: TrackKey
+        let audio: Audio
     }
 
     /// The reason why a group can't be measured.
@@ -51,22 +52,27 @@ final class LoudnessGroups {
         let reason: String
     }
 
+    private typealias Measurements = [TrackKey: SharedGain.Measured]
+
     private let files: [JobFile]
     private let catalog: SourceCatalog
-    /// The plan that is planned again, whose gains are kept; nil for a new plan.
-    private let earlier: BatchPlan?
     private lazy var members = Dictionary(
         grouping: files.enumerated().flatMap { index, file in
             file.jobs.filter { !$0.isTemplate && !$0.sharedNormalizations.isEmpty }.map {
                 (file: index, job: $0)
             }
         }, by: { Group($0.job, inFile: $0.file) })
-    private var known: [Group: Result<[Rule: SharedGain], Problem>] = [:]
+    private var known: [Group: Result<Measurements, Problem>] = [:]
+    /// Measurements in the plan that is planned again, by job.
+    private let earlier: [JobKey: Measurements]
 
     /// Creates the groups of the jobs of some files. `files` contains all instances, also those that aren't planned. The
-    /// gains of `earlier` are kept, because it may be a part of a plan.
+    /// measurements of `earlier` are kept, because it may be a part of a plan.
     init(_ files: [JobFile], catalog: SourceCatalog, as earlier: BatchPlan?) {
-        (self.files, self.catalog, self.earlier) = (files, catalog, earlier)
+        (self.files, self.catalog) = (files, catalog)
+        self.earlier = Dictionary(
+            (earlier?.jobs ?? []).map { (JobKey(file: $0.file, id: $0.id), Self.measurements(in: $0)) },
+            uniquingKeysWith: { first, _ in first })
     }
 
     /// Returns a job's plan with the shared gains of its tracks; nil after an error.
@@ -75,52 +81,63 @@ final class LoudnessGroups {
         into sink: inout DiagnosticSink
     ) -> JobPlan? {
         guard let normalize = job.sharedNormalizations.first else { return plan }
+        let keys = plan.writtenOutputs.flatMap { ids, output in
+            output.tracks.filter { $0.encoding?.sharedGain != nil }.map {
+                TrackKey(outputs: ids, location: $0.location)
+            }
+        }
+        if let earlier = earlier[JobKey(file: plan.file, id: plan.id)],
+            keys.allSatisfy({ earlier[$0] != nil })
+        {
+            return Self.completed(plan, earlier)
+        }
         let group = Group(job, inFile: file)
-        let gains = gains(in: earlier, of: plan) ?? known[group] ?? measured(group, &destinations)
-        if earlier == nil { known[group] = gains }
-        switch gains {
-        case .success(let gains): return Self.completed(plan, gains)
+        let result = known[group] ?? measured(group, &destinations)
+        known[group] = result
+        switch result {
+        case .success(let measurements): return Self.completed(plan, measurements)
         case .failure(let problem):
-            let name = problem.instance.exact == job.id.value.exact ? "this job" : "`\(problem.instance)`"
             sink.error(
-                .sourceUnreadable, "the loudness of the group can't be measured: \(name) \(problem.reason)",
+                .sourceUnreadable,
+                "the loudness of the group can't be measured: `\(problem.instance)` \(problem.reason)",
                 at: normalize.value.group?.range ?? normalize.range,
-                help: "one gain for all files depends on each of them; `except` omits a file")
+                help:
+                    "the gain depends on all files of the group: repair the file, or leave it out of the job")
             return nil
         }
     }
 
-    private static func completed(_ plan: JobPlan, _ gains: [Rule: SharedGain]) -> JobPlan {
+    private static func completed(_ plan: JobPlan, _ measurements: Measurements) -> JobPlan {
         var plan = plan
         for index in plan.outputs.indices {
+            var notes: [String] = []
             plan.outputs[index].changeWritten { output, ids in
                 for track in output.tracks.indices {
-                    guard let encoding = output.tracks[track].encoding, encoding.sharedGain != nil,
-                        let gain = gains[Rule(outputs: ids, location: output.tracks[track].location)]
-                    else { continue }
-                    output.tracks[track].take(gain)
-                    if let note = gain.shortfall { output.notes.append(note) }
+                    guard var gain = output.tracks[track].encoding?.sharedGain else { continue }
+                    gain.measured =
+                        measurements[
+                            TrackKey(outputs: ids, location: output.tracks[track].location)]
+                    output.tracks[track].apply(gain)
+                    guard let shortfall = gain.shortfall else { continue }
+                    // The notes of a package are those of its renditions.
+                    notes.append(ids.count > 1 ? "\(output.id ?? ""): \(shortfall)" : shortfall)
                 }
             }
+            plan.outputs[index].notes += notes
         }
         return plan
     }
 
-    /// Returns the gains of a job in an earlier plan; nil if it has none.
-    private func gains(in earlier: BatchPlan?, of plan: JobPlan) -> Result<[Rule: SharedGain], Problem>? {
-        guard
-            let job = earlier?.jobs.first(where: {
-                $0.file.exact == plan.file.exact && $0.id.exact == plan.id.exact
-            })
-        else { return nil }
-        var gains: [Rule: SharedGain] = [:]
-        for (ids, output) in job.writtenOutputs {
+    /// Returns the measurements in a plan.
+    private static func measurements(in plan: JobPlan) -> Measurements {
+        var found: Measurements = [:]
+        for (ids, output) in plan.writtenOutputs {
             for track in output.tracks {
-                guard let gain = track.encoding?.sharedGain, gain.isValid else { continue }
-                gains[Rule(outputs: ids, location: track.location)] = gain
+                guard let measured = track.encoding?.sharedGain?.measured, measured.isValid else { continue }
+                found[TrackKey(outputs: ids, location: track.location)] = measured
             }
         }
-        return gains.isEmpty ? nil : .success(gains)
+        return found
     }
 
     // MARK: Measuring
@@ -128,21 +145,19 @@ final class LoudnessGroups {
     /// Measures the audio of all instances of a group.
     private func measured(
         _ group: Group, _ destinations: inout DestinationTable
-    ) -> Result<[Rule: SharedGain], Problem> {
+    ) -> Result<Measurements, Problem> {
         do throws(Problem) {
-            var gains: [Rule: SharedGain] = [:]
-            for (rule, tracks) in try tracks(of: group, &destinations) { gains[rule] = try measure(tracks) }
-            return .success(gains)
+            return .success(try measure(try audio(of: group, &destinations)))
         } catch {
             return .failure(error)
         }
     }
 
-    /// Plans all instances of a group, and returns their tracks by rule.
-    private func tracks(
+    /// Plans all instances of a group, and returns their audio.
+    private func audio(
         of group: Group, _ destinations: inout DestinationTable
-    ) throws(Problem) -> [Rule: Tracks] {
-        var rules: [Rule: Tracks] = [:]
+    ) throws(Problem) -> [Member] {
+        var found: [Member] = []
         for (file, job) in members[group] ?? [] {
             let decision = JobPlanner(
                 job: job, file: files[file], catalog: catalog, outputs: ReadOutputs(), destinationCheck: nil
@@ -152,29 +167,28 @@ final class LoudnessGroups {
                 throw Problem(instance: job.id.value, reason: "can't be planned")
             }
             for (ids, output) in plan.writtenOutputs {
+                let input = plan.inputs[output.input]
                 for track in output.tracks {
-                    guard let encoding = track.encoding, let gain = encoding.sharedGain,
-                        case .file(let path, _) = plan.inputs[output.input].source
+                    guard let encoding = track.encoding, encoding.sharedGain != nil,
+                        case .file(let path, _) = input.source
                     else { continue }
-                    let rule = Rule(outputs: ids, location: track.location)
-                    rules[rule, default: Tracks(target: gain.target)].instances.append(job.id.value)
-                    rules[rule]?.audio.append(
-                        Audio(
-                            path: path.exact,
-                            query: ProbeRequest.LoudnessQuery(
-                                track: track.source.index, mix: track.mix,
-                                extent: plan.inputs[output.input].extent,
-                                filters: encoding.stepsBeforeGain(from: track.channelLayout))))
+                    let query = ProbeRequest.LoudnessQuery(
+                        track: track.source.index, mix: track.mix, extent: input.extent,
+                        filters: encoding.stepsBeforeGain(from: track.channelLayout))
+                    found.append(
+                        Member(
+                            instance: job.id.value, key: TrackKey(outputs: ids, location: track.location),
+                            audio: Audio(path: path.exact, query: query)))
                 }
             }
         }
-        return rules
+        return found
     }
 
-    /// Measures tracks in parallel, equal ones once.
-    private func measure(_ tracks: Tracks) throws(Problem) -> SharedGain {
+    /// Measures audio in parallel, equal audio once.
+    private func measure(_ members: [Member]) throws(Problem) -> Measurements {
         let prober = catalog.prober
-        let audio = Array(Set(tracks.audio))
+        let audio = Array(Set(members.map(\.audio)))
         let results = Guarded([Result<LoudnessBlocks?, SourceProblem>?](repeating: nil, count: audio.count))
         DispatchQueue.concurrentPerform(iterations: audio.count) { index in
             let result = Result { () throws(SourceProblem) in
@@ -183,20 +197,23 @@ final class LoudnessGroups {
             results.withLock { $0[index] = result }
         }
         let measured = Dictionary(uniqueKeysWithValues: zip(audio, results.withLock { $0 }))
-        var blocks: [LoudnessBlocks] = []
-        for (instance, audio) in zip(tracks.instances, tracks.audio) {
-            switch measured[audio] ?? nil {
-            case .success(let found?): blocks.append(found)
-            case .failure(let error): throw Problem(instance: instance, reason: "can't be read: \(error)")
-            case .success(nil), nil: throw Problem(instance: instance, reason: "can't be read")
+        var measurements: Measurements = [:]
+        for (key, members) in Dictionary(grouping: members, by: \.key) {
+            var blocks: [LoudnessBlocks] = []
+            for member in members {
+                switch measured[member.audio] ?? nil {
+                case .success(let found?): blocks.append(found)
+                case .failure(let error):
+                    throw Problem(instance: member.instance, reason: "can't be read: \(error)")
+                case .success(nil), nil: throw Problem(instance: member.instance, reason: "can't be read")
+                }
             }
+            let all = LoudnessBlocks(joining: blocks)
+            measurements[key] = SharedGain.Measured(
+                files: Set(members.map(\.audio.path)).count, integrated: all.integrated,
+                truePeak: all.truePeak)
         }
-        let all = LoudnessBlocks(joining: blocks)
-        var gain = SharedGain(tracks.target)
-        gain.measured = SharedGain.Measured(
-            files: Set(tracks.instances.map(\.exact)).count, integrated: all.integrated,
-            truePeak: all.truePeak)
-        return gain
+        return measurements
     }
 }
 
@@ -205,9 +222,9 @@ extension TrackPlan {
     fileprivate var channelLayout: ChannelLayout? { mix?.layout ?? source.channelLayout }
 
     /// Applies a gain that is shared with other files.
-    fileprivate mutating func take(_ gain: SharedGain) {
+    fileprivate mutating func apply(_ gain: SharedGain) {
         guard case .encode(var encoding) = action else { return }
-        encoding.take(gain, from: channelLayout)
+        encoding.apply(gain, from: channelLayout)
         action = .encode(encoding)
     }
 }
