@@ -101,7 +101,8 @@ import Testing
         let hour = TimeRange(start: .zero, duration: MediaTime(seconds: 3600))
         let windows = TargetQuality.windows(in: [hour], tick: millisecond)
         #expect(windows.count == 24)
-        #expect(windows.map(\.start.seconds) == (0..<24).map { Double($0) * 150 + 74 })
+        let starts: [Double] = (0..<24).map { (index: Int) -> Double in Double(index) * 150 + 74 }
+        #expect(windows.map(\.start.seconds) == starts)
         #expect(windows.allSatisfy { $0.duration.seconds == 2 })
         let short = TimeRange(start: .zero, duration: MediaTime(seconds: 30))
         #expect(TargetQuality.windows(in: [short], tick: millisecond).isEmpty)

@@ -36,11 +36,12 @@ import Testing
         // Twice the rate increased 700 kB of video by the square root of two. The last correction is aimed at 977.5 kB.
         let video = 989_949.0
         let next = try #require(fit((100_000, 800_000), (200_000, 1_089_949)).nextRate)
-        let expected = 200_000 * (877_500 / video) * (877_500 / video)
+        let expected: Double = 200_000.0 * (877_500.0 / video) * (877_500.0 / video)
         #expect(abs(Double(next) - expected) < 200, "\(next) instead of \(expected)")
         // A rate is raised at most in proportion.
         let raised = try #require(fit((100_000, 600_000), (200_000, 807_107)).nextRate)
-        #expect(abs(Double(raised) - 200_000 * 877_500 / 707_107) < 200, "\(raised)")
+        let proportional: Double = 200_000.0 * 877_500.0 / 707_107.0
+        #expect(abs(Double(raised) - proportional) < 200, "\(raised)")
     }
 
     @Test func corrections() {
