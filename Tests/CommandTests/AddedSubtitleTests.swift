@@ -42,12 +42,6 @@ internal import Testing
         """
     }
 
-    private func tandem(_ arguments: String..., in scratch: Scratch) throws -> ProgramResult {
-        try program(
-            TestPaths.tandem, arguments, directory: scratch.path,
-            environment: ["SWIFT_BACKTRACE": "enable=no"])
-    }
-
     /// Returns the events of a track as ffmpeg converts them to SRT.
     private func events(_ file: String, _ track: Int = 0, in scratch: Scratch) throws -> [String] {
         try ffmpeg("-i", scratch.file(file), "-map", "0:s:\(track)", "-f", "srt", scratch.file("events.srt"))

@@ -16,12 +16,6 @@ internal import Testing
     private static let one =
         "  one: { asset: { pattern: black, duration: 2s, size: 320x180 }, tracks: [ { video: first, encode: { codec: ffv1, burn: { asset: captions.srt } } } ], destination: o.mkv }"
 
-    private func tandem(_ arguments: String..., in scratch: Scratch) throws -> ProgramResult {
-        try program(
-            TestPaths.tandem, arguments, directory: scratch.path,
-            environment: ["SWIFT_BACKTRACE": "enable=no"])
-    }
-
     /// Returns the largest luma of the frame at 1 s. The frames before it are decoded: ffmpeg can't seek in segments of one file.
     private func luma(_ file: String, in scratch: Scratch) throws -> UInt8 {
         let frame = try program(

@@ -4,12 +4,6 @@ internal import Testing
 
 /// Tests jobs whose files share a gain: reruns, added files, parts of a plan, and files that can't be read.
 @Suite struct SharedGainCommandTests {
-    private func tandem(_ arguments: String..., in scratch: Scratch) throws -> ProgramResult {
-        try program(
-            TestPaths.tandem, arguments, directory: scratch.path,
-            environment: ["SWIFT_BACKTRACE": "enable=no"])
-    }
-
     private func add(_ name: String, _ decibels: Int, in scratch: Scratch) throws {
         try ffmpeg(
             "-f", "lavfi", "-i", "sine=997:d=2:r=48000,volume=\(decibels)dB", scratch.file("in/\(name).wav"))

@@ -32,7 +32,7 @@ package struct DryRun: Sendable {
         let checked = try set.loaded.checked(strictness)
         let state = try state.open(set, isReading: true)
         return try workers.probing(set.access) { prober in
-            let planned = try checked.opened(by: prober).planned(
+            let planned = try checked.opened(by: CachingProber(prober, cache: nil, state: state)).planned(
                 only: names, from: argument, memory: FullPlanMemory(state))
             let forecast = try StateLocation.convertingErrors { () throws(StateError) in
                 try planned.forecast(

@@ -62,7 +62,7 @@ package struct Acceptance: Sendable {
             workers.report(pool)
             pool?.close()
         }
-        let prober: any SourceProber = pool ?? set.access.prober
+        let prober = CachingProber(pool ?? set.access.prober, cache: nil, state: state)
         let performer: any WorkPerformer =
             pool ?? LocalPerformer(MediaEnvironment(sources: set.access.sources))
         // Nothing is accepted if outputs collide or are sources.

@@ -22,14 +22,10 @@ package struct CachingProber: SourceProber {
         guard let path = request.path, request.package == nil, request.decodes,
             !SourceLocation.isRemote(path), let name = CacheKey(request, content: "")?.text
         else { return try base.respond(to: request) }
-        if let known = state.response(to: name, path: path), ReplyValidator.isValid(known),
-            known.answers(request.subject)
-        {
-            return known
-        }
+        if let known = state.response(to: name, path: path), known.isUsable(for: request) { return known }
         let identity = FileIdentity.changeToken(path: path)
         let response = try cached(request, path)
-        if response.answers(request.subject) {
+        if response.isUsable(for: request) {
             state.record(response, to: name, path: path, identity: identity)
         }
         return response
@@ -41,7 +37,7 @@ package struct CachingProber: SourceProber {
             let key = CacheKey(request, content: digest)
         else { return try base.respond(to: request) }
         if !state.isForced, let known = cache.result(key, as: ProbeResponse.self) {
-            if ReplyValidator.isValid(known), known.answers(request.subject) { return known }
+            if known.isUsable(for: request) { return known }
             cache.refuse(key)
         }
         let response = try base.respond(to: request)
@@ -61,9 +57,10 @@ extension ProbeRequest {
 }
 
 extension ProbeResponse {
-    /// Whether the response is one to a request that decodes frames or audio, and has a result to keep.
-    fileprivate func answers(_ subject: ProbeRequest.Subject) -> Bool {
-        switch (subject, self) {
+    /// Returns whether the response is a valid one to a request that decodes frames or audio, with a result to keep.
+    fileprivate func isUsable(for request: ProbeRequest) -> Bool {
+        guard ReplyValidator.isValid(self) else { return false }
+        return switch (request.subject, self) {
         case (.scenes(_, _, let limit), .keyFrames(let times)): times.count <= limit
         case (.activeArea, .activeArea), (.loudness, .loudness(.some)): true
         default: false

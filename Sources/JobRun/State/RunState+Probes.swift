@@ -15,9 +15,10 @@ extension RunState {
         return nil
     }
 
-    /// Records the response to a probe of a file that had an identity before the probe, unless the file changed meanwhile.
+    /// Records the response to a probe of a file that had an identity before the probe, unless the file changed meanwhile, or
+    /// nothing is written.
     func record(_ response: ProbeResponse, to request: String, path: String, identity: String?) {
-        guard let identity, FileIdentity.changeToken(path: path) == identity,
+        guard !isReading, let identity, FileIdentity.changeToken(path: path) == identity,
             let text = try? JSONEncoder().encode(response)
         else { return }
         for store in records.all {

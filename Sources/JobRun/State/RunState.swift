@@ -16,6 +16,8 @@ package final class RunState: PlanMemory, OutputRecords, Sendable {
     let comparison: OutputComparison
     let shortcuts: ShortcutCheck
     package let isForced: Bool
+    /// Whether nothing is written.
+    let isReading: Bool
     /// Report entries of outputs.
     package let reports: StoredReports
     /// Warnings about outputs.
@@ -30,7 +32,7 @@ package final class RunState: PlanMemory, OutputRecords, Sendable {
     ) throws(StateError) {
         self.init(
             try StateRecords(files: files, folder: folder, beneath: environment.root, isReading: isReading),
-            environment: environment, specs: specs, mode: mode, isForced: isForced)
+            environment: environment, specs: specs, mode: mode, isForced: isForced, isReading: isReading)
     }
 
     /// Creates a state without stores, which uses only the marks of the outputs.
@@ -40,10 +42,10 @@ package final class RunState: PlanMemory, OutputRecords, Sendable {
 
     private init(
         _ records: StateRecords, environment: SourceEnvironment, specs: [ExactString: String],
-        mode: FingerprintMode, isForced: Bool
+        mode: FingerprintMode, isForced: Bool, isReading: Bool = false
     ) {
         self.records = records
-        self.isForced = isForced
+        (self.isForced, self.isReading) = (isForced, isReading)
         contents = SourceContents(environment)
         digests = TaskDigests(records: records, mode: mode, contents: contents)
         comparison = OutputComparison(records: records, digests: digests, isForced: isForced)

@@ -143,7 +143,7 @@ struct JobDecoder {
     /// Reports a gain that is shared with sources that can't be measured when the job is planned, and a `group` without a
     /// shared gain. A `group` from `defaults` is ignored in such a job.
     private func checkSharedGain(_ job: JobSpec) {
-        guard let normalize = job.sharedNormalizations.first else {
+        guard let normalize = job.sharedNormalization else {
             if let group = job.group, !group.range.isDefault {
                 reader.sink.error(
                     .conflictingKeys,

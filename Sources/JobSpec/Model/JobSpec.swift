@@ -97,11 +97,21 @@ extension JobSpec {
         return files
     }
 
-    /// The normalizations with a gain that the instances of the job share.
-    package var sharedNormalizations: [Located<NormalizationSpec>] {
-        renditions.flatMap(\.tracks).compactMap { rule in
-            rule.action.audio?.normalize.flatMap { $0.value.sharesGain ? $0 : nil }
+    /// The first normalization with a gain that the instances of the job share; nil for none. Evaluated for each job of a
+    /// call, also those that are up to date.
+    package var sharedNormalization: Located<NormalizationSpec>? {
+        func found(in output: OutputSpec) -> Located<NormalizationSpec>? {
+            for rule in output.tracks {
+                if let spec = rule.action.audio?.normalize, spec.value.sharesGain { return spec }
+            }
+            return nil
         }
+        for output in outputs {
+            if let found = found(in: output) ?? output.package?.renditions.lazy.compactMap(found).first {
+                return found
+            }
+        }
+        return nil
     }
 
     /// Returns the output with an id; nil selects the only output of a job without `outputs`.

@@ -4,11 +4,11 @@ internal import LibAV
 /// have the loudness of their concatenation.
 package struct LoudnessBlocks: Codable, Hashable, Sendable {
     /// Momentary loudness in hundredths of a LU, above the absolute gate of -70 LUFS, in ascending order.
-    private var levels: [Int32] = []
+    private let levels: [Int32]
     /// Number of blocks with each level.
-    private var counts: [Int64] = []
+    private let counts: [Int64]
     /// Maximum true peak in dBTP.
-    package private(set) var truePeak = LoudnessBlocks.silence
+    package let truePeak: Double
 
     /// Peak of digital silence, in dBTP.
     private static let silence = -120.0
@@ -30,29 +30,24 @@ package struct LoudnessBlocks: Codable, Hashable, Sendable {
         }
 
         var blocks: LoudnessBlocks {
-            var blocks = LoudnessBlocks()
-            for (level, count) in counts.sorted(by: { $0.key < $1.key }) {
-                blocks.levels.append(level)
-                blocks.counts.append(count)
-            }
-            blocks.truePeak = min(LoudnessBlocks.peaks.upperBound, truePeak)
-            return blocks
+            LoudnessBlocks(counts, truePeak: min(LoudnessBlocks.peaks.upperBound, truePeak))
         }
     }
 
-    private init() {}
+    /// Creates the blocks from the number of blocks with each level.
+    private init(_ countsByLevel: [Int32: Int64], truePeak: Double) {
+        levels = countsByLevel.keys.sorted()
+        counts = levels.map { countsByLevel[$0] ?? 0 }
+        self.truePeak = truePeak
+    }
 
     /// Creates the blocks of several measurements together.
     package init(joining parts: [LoudnessBlocks]) {
         var sums: [Int32: Int64] = [:]
         for part in parts {
             for (level, count) in zip(part.levels, part.counts) { sums[level, default: 0] += count }
-            truePeak = max(truePeak, part.truePeak)
         }
-        for (level, count) in sums.sorted(by: { $0.key < $1.key }) {
-            levels.append(level)
-            counts.append(count)
-        }
+        self.init(sums, truePeak: parts.map(\.truePeak).max() ?? Self.silence)
     }
 
     /// Whether the values are possible; others come from a damaged or hostile program.

@@ -1,3 +1,4 @@
+internal import ExactStrings
 internal import FileSystem
 internal import Locking
 internal import Publishing
@@ -17,7 +18,7 @@ struct FontFinder: Sendable {
     private let fullNames = FullNames()
 
     private final class FullNames: Sendable {
-        let byPath = Guarded<[String: String]>([:])
+        let byPath = Guarded<[ExactString: String]>([:])
     }
 
     /// Creates a finder for some font files; other files are ignored.
@@ -71,9 +72,9 @@ struct FontFinder: Sendable {
     /// their files; nil if no font has that name.
     func fullName(of name: String) -> String? {
         guard let path = file(of: name) else { return nil }
-        if let known = fullNames.byPath.withLock({ $0[path] }) { return known }
+        if let known = fullNames.byPath.withLock({ $0[path.exact] }) { return known }
         let found = OpenTypeName.fullName(of: path) ?? name
-        fullNames.byPath.withLock { $0[path] = found }
+        fullNames.byPath.withLock { $0[path.exact] = found }
         return found
     }
 

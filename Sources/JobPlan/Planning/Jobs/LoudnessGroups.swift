@@ -26,10 +26,14 @@ final class LoudnessGroups {
 
     /// The key of the tracks that are measured together: those of one rule of one output.
     private struct TrackKey: Hashable {
-        /// Ids of the output and of a package's rendition.
-        let outputs: [String?]
-        /// Location of the rule.
-        let location: SourceRange
+        let output: String?
+        /// Id of the rendition of a package; that of the output otherwise.
+        let written: String?
+        let rule: SourceRange
+
+        init(_ track: TrackPlan, of written: OutputPlan, in output: String?) {
+            (self.output, self.written, rule) = (output, written.id, track.location)
+        }
     }
 
     /// The audio of one track of a group.
@@ -58,7 +62,7 @@ final class LoudnessGroups {
     private let catalog: SourceCatalog
     private lazy var members = Dictionary(
         grouping: files.enumerated().flatMap { index, file in
-            file.jobs.filter { !$0.isTemplate && !$0.sharedNormalizations.isEmpty }.map {
+            file.jobs.filter { !$0.isTemplate && $0.sharedNormalization != nil }.map {
                 (file: index, job: $0)
             }
         }, by: { Group($0.job, inFile: $0.file) })
@@ -80,14 +84,9 @@ final class LoudnessGroups {
         _ plan: JobPlan, of job: JobSpec, inFile file: Int, _ destinations: inout DestinationTable,
         into sink: inout DiagnosticSink
     ) -> JobPlan? {
-        guard let normalize = job.sharedNormalizations.first else { return plan }
-        let keys = plan.writtenOutputs.flatMap { ids, output in
-            output.tracks.filter { $0.encoding?.sharedGain != nil }.map {
-                TrackKey(outputs: ids, location: $0.location)
-            }
-        }
+        guard let normalize = job.sharedNormalization else { return plan }
         if let earlier = earlier[JobKey(file: plan.file, id: plan.id)],
-            keys.allSatisfy({ earlier[$0] != nil })
+            Self.sharedTracks(of: plan).allSatisfy({ earlier[$0.key] != nil })
         {
             return Self.completed(plan, earlier)
         }
@@ -111,16 +110,15 @@ final class LoudnessGroups {
         var plan = plan
         for index in plan.outputs.indices {
             var notes: [String] = []
-            plan.outputs[index].changeWritten { output, ids in
-                for track in output.tracks.indices {
-                    guard var gain = output.tracks[track].encoding?.sharedGain else { continue }
-                    gain.measured =
-                        measurements[
-                            TrackKey(outputs: ids, location: output.tracks[track].location)]
-                    output.tracks[track].apply(gain)
+            let (id, isPackage) = (plan.outputs[index].id, plan.outputs[index].package != nil)
+            plan.outputs[index].changeWritten { written in
+                for track in written.tracks.indices {
+                    guard var gain = written.tracks[track].encoding?.sharedGain else { continue }
+                    gain.measured = measurements[TrackKey(written.tracks[track], of: written, in: id)]
+                    written.tracks[track].apply(gain)
                     guard let shortfall = gain.shortfall else { continue }
                     // The notes of a package are those of its renditions.
-                    notes.append(ids.count > 1 ? "\(output.id ?? ""): \(shortfall)" : shortfall)
+                    notes.append(isPackage ? "\(written.id ?? ""): \(shortfall)" : shortfall)
                 }
             }
             plan.outputs[index].notes += notes
@@ -131,13 +129,34 @@ final class LoudnessGroups {
     /// Returns the measurements in a plan.
     private static func measurements(in plan: JobPlan) -> Measurements {
         var found: Measurements = [:]
-        for (ids, output) in plan.writtenOutputs {
-            for track in output.tracks {
-                guard let measured = track.encoding?.sharedGain?.measured, measured.isValid else { continue }
-                found[TrackKey(outputs: ids, location: track.location)] = measured
-            }
+        for shared in sharedTracks(of: plan) {
+            guard let measured = shared.gain.measured, measured.isValid else { continue }
+            found[shared.key] = measured
         }
         return found
+    }
+
+    /// A track with a shared gain.
+    private struct SharedTrack {
+        let key: TrackKey
+        let track: TrackPlan
+        let encoding: TrackPlan.Encoding
+        let gain: SharedGain
+        let input: Int
+    }
+
+    /// Returns the tracks of a plan that have shared gains, also those of a package's renditions.
+    private static func sharedTracks(of plan: JobPlan) -> [SharedTrack] {
+        plan.outputs.flatMap { output in
+            output.written.flatMap { written in
+                written.tracks.compactMap { track in
+                    guard let encoding = track.encoding, let gain = encoding.sharedGain else { return nil }
+                    return SharedTrack(
+                        key: TrackKey(track, of: written, in: output.id), track: track, encoding: encoding,
+                        gain: gain, input: output.input)
+                }
+            }
+        }
     }
 
     // MARK: Measuring
@@ -166,20 +185,16 @@ final class LoudnessGroups {
             guard let plan = decision.value?.plan else {
                 throw Problem(instance: job.id.value, reason: "can't be planned")
             }
-            for (ids, output) in plan.writtenOutputs {
-                let input = plan.inputs[output.input]
-                for track in output.tracks {
-                    guard let encoding = track.encoding, encoding.sharedGain != nil,
-                        case .file(let path, _) = input.source
-                    else { continue }
-                    let query = ProbeRequest.LoudnessQuery(
-                        track: track.source.index, mix: track.mix, extent: input.extent,
-                        filters: encoding.stepsBeforeGain(from: track.channelLayout))
-                    found.append(
-                        Member(
-                            instance: job.id.value, key: TrackKey(outputs: ids, location: track.location),
-                            audio: Audio(path: path.exact, query: query)))
-                }
+            for shared in Self.sharedTracks(of: plan) {
+                let (input, track) = (plan.inputs[shared.input], shared.track)
+                guard case .file(let path, _) = input.source else { continue }
+                let query = ProbeRequest.LoudnessQuery(
+                    track: track.source.index, mix: track.mix, extent: input.extent,
+                    filters: shared.encoding.stepsBeforeGain(from: track.channelLayout))
+                found.append(
+                    Member(
+                        instance: job.id.value, key: shared.key,
+                        audio: Audio(path: path.exact, query: query)))
             }
         }
         return found
@@ -229,28 +244,11 @@ extension TrackPlan {
     }
 }
 
-extension JobPlan {
-    /// The media that are written for the outputs, with the ids of the output and of a package's rendition.
-    fileprivate var writtenOutputs: [(ids: [String?], output: OutputPlan)] {
-        outputs.flatMap { output -> [(ids: [String?], output: OutputPlan)] in
-            guard let package = output.package else { return [([output.id], output)] }
-            return package.renditions.map {
-                var rendition = $0.output
-                rendition.input = output.input
-                return ([output.id, rendition.id], rendition)
-            }
-        }
-    }
-}
-
 extension OutputPlan {
-    /// Changes what is written for the output: the renditions of a package, otherwise the output itself. `change` gets the
-    /// ids of both.
-    fileprivate mutating func changeWritten(_ change: (inout OutputPlan, _ ids: [String?]) -> Void) {
-        guard case .package(var package) = kind else { return change(&self, [id]) }
-        for index in package.renditions.indices {
-            change(&package.renditions[index].output, [id, package.renditions[index].output.id])
-        }
+    /// Changes what is written for the output: the renditions of a package, otherwise the output itself.
+    fileprivate mutating func changeWritten(_ change: (inout OutputPlan) -> Void) {
+        guard case .package(var package) = kind else { return change(&self) }
+        for index in package.renditions.indices { change(&package.renditions[index].output) }
         kind = .package(package)
     }
 }
