@@ -45,18 +45,8 @@ need() {
     DEBIAN_FRONTEND=noninteractive "${as_root[@]}" apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# The toolchain without the index for editors, which would take a quarter of the compiler's time. A build with another option starts
-# anew, so that each use in the scripts has this one.
-swift() {
-    case $1 in
-        build | test | package | run) command swift "$1" --disable-index-store "${@:2}" ;;
-        *) command swift "$@" ;;
-    esac
-}
-export -f swift
-
 need_swift() {
-    type -P swift >/dev/null || die "there is no swift on the PATH; Tandem needs Swift 6.2 or later (https://swift.org/install)"
+    command -v swift >/dev/null || die "there is no swift on the PATH; Tandem needs Swift 6.2 or later (https://swift.org/install)"
 }
 
 # Flags with which modules compile in parallel with the modules that they import: interfaces are written first, and nothing is

@@ -18,5 +18,5 @@ set_source_date() {
 
 # package_documents OPTION…: writes the licences and the bill of materials.
 package_documents() {
-    python3 scripts/package-documents.py --toolchain "$(dirname "$(dirname "$(readlink -f "$(type -P swift)")")")" "$@"
+    python3 scripts/package-documents.py --toolchain "$(dirname "$(dirname "$(readlink -f "$(command -v swift)")")")" "$@"
 }
