@@ -30,6 +30,7 @@ internal import Testing
         scope.matrix = [("key", Scope.Value(text: ""))]
         (scope.job, scope.index, scope.output) = ("job", 1, "hd")
         scope.asset = AssetProperties(id: "a", path: "a")
+        scope.track = .unknown
         #expect(Set(ReferenceGrammar.variables.map(\.0)) == Set(scope.names + ["env.NAME"]))
     }
 }

@@ -18,7 +18,7 @@ package struct StrayOutputs: Sendable {
             paths.problems.hasErrors
             ? []
             : state.strays.find(
-                requested: paths.destinations, imageJobs: paths.imageJobs,
+                requested: paths.destinations, variableOutputs: paths.variableOutputs,
                 sources: Set(paths.sources.map(SourceFileKey.init)))
         problems = paths.problems
         self.state = state

@@ -64,6 +64,7 @@ extension RunState {
         var problems: [StateError] = []
         for store in self.records.all {
             let own = records.filter { self.records.folder(of: $0.file) == store.folder }
+            for case let plan? in own.lazy.filter(\.outcome.isSuccess).map(\.plan) { recordTracks(of: plan) }
             let current = own.count { $0.outcome.isUpToDate }
             let done = own.count { $0.outcome.isSuccess } - current
             if let problem = store.end(
@@ -73,6 +74,19 @@ extension RunState {
             }
         }
         return problems
+    }
+
+    /// Records the tracks for which outputs of a finished job exist.
+    private func recordTracks(of plan: JobPlan) {
+        let names = plan.outputs.compactMap(\.id).map { OutputName(job: plan.id, output: $0) }
+        let divided = Dictionary(grouping: names.filter { $0.undivided != $0 }, by: \.undivided)
+        for (whole, parts) in divided {
+            guard let store = records.store(of: plan.file),
+                let name = records.jobName(plan.file, whole.description)
+            else { continue }
+            store.record(
+                name, dividedInto: parts.compactMap { records.jobName(plan.file, $0.description)?.id })
+        }
     }
 
     /// Transfers the mark of an output that another job file created to this job file.

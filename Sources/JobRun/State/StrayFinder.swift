@@ -12,13 +12,13 @@ package struct StrayFinder: Sendable {
     let root: PathRoot
 
     /// Returns outputs that no job produces any more: their jobs were removed, or have other destinations now.
-    /// `requested` contains the destinations of all jobs, and `imageJobs` the image outputs, whose last published files
-    /// are kept. An output is not listed if it has changed, if another job file has adopted it, or if it is a source.
+    /// `requested` contains the destinations of all jobs, and `variableOutputs` the outputs whose files depend on their
+    /// sources, whose last published files are kept. An output is not listed if it has changed, if another job file has adopted it, or if it is a source.
     package func find(
-        requested: Set<DestinationPath>, imageJobs: Set<JobKey> = [], sources: Set<SourceFileKey>
+        requested: Set<DestinationPath>, variableOutputs: Set<JobKey> = [], sources: Set<SourceFileKey>
     ) -> [Stray] {
         let templates = requested.compactMap { ImageNameTemplate($0.path) }
-        let requested = requested.union(destinations(of: imageJobs))
+        let requested = requested.union(destinations(of: variableOutputs))
         var strays: [Stray] = []
         var seen: Set<ExactString> = []
         for store in records.all {
@@ -31,8 +31,8 @@ package struct StrayFinder: Sendable {
                     continue
                 }
                 // An image output with a matching name template may have adopted the file of another job.
-                let isOfJob = imageJobs.contains {
-                    $0.id == OutputName(record.job.id).whole.description && $0.file == file
+                let isOfJob = variableOutputs.contains {
+                    $0.id == OutputName(record.job.id).undivided.description && $0.file == file
                 }
                 if !isOfJob, templates.contains(where: { $0.matches(record.destination) }) { continue }
                 guard let path = DestinationPath(record.destination), !requested.contains(path),
@@ -48,16 +48,16 @@ package struct StrayFinder: Sendable {
         return strays.sorted { ($0.file, $0.path) < ($1.file, $1.path) }
     }
 
-    /// Returns the files that the given image outputs last published.
-    private func destinations(of imageJobs: Set<JobKey>) -> [DestinationPath] {
-        if imageJobs.isEmpty { return [] }
+    /// Returns the files that the given outputs last published.
+    private func destinations(of variableOutputs: Set<JobKey>) -> [DestinationPath] {
+        if variableOutputs.isEmpty { return [] }
         return records.all.flatMap { store -> [DestinationPath] in
             let published = records.contents(in: store.folder)?.records.values.map { $0 } ?? []
             return records.files(in: store.folder).flatMap { file in
                 published.compactMap { record in
                     guard record.job.file.exact == file.name.exact,
-                        imageJobs.contains(
-                            JobKey(file: file.path, id: OutputName(record.job.id).whole.description))
+                        variableOutputs.contains(
+                            JobKey(file: file.path, id: OutputName(record.job.id).undivided.description))
                     else { return nil }
                     return record.destination.flatMap { DestinationPath($0) }
                 }

@@ -15,6 +15,10 @@ struct JobDecoder {
     let isTemplate: Bool
     /// Whether the node is a part of a job, such as `defaults`, in which no key is required.
     var isPartial = false
+    /// The instance that is decoded; nil if its result is used for diagnostics only.
+    var instance: JobExpander.Instance?
+    /// The tracks of the source; nil while they are unknown.
+    var tracks: Tracks?
 
     /// Maximum number of outputs of a job. Each has a file that is open while the job runs.
     static let mostOutputs = 32
@@ -26,7 +30,9 @@ struct JobDecoder {
         scope.makesImages = OutputKindKey.namesImages(parts.job)
         DestinationCheck(scope: scope, reader: reader).check(parts.job, as: Language.job)
         checkPackageDestination(parts, scope)
-        let node = Substitution(scope: scope, reader: reader).apply(to: parts.job)
+        let location = Self.divisionLocation(in: parts.job)
+        if location != nil { scope.track = .unknown }
+        let node = substituted(parts.job, scope)
         let type = isPartial ? Language.job.partial() : Language.job
         guard let fields = reader.fields(parts.complete(of: node), as: type) else { return nil }
         let ranges = fields["range"].map { RangeDecoder(reader: reader).ranges($0.value) } ?? []
@@ -39,15 +45,17 @@ struct JobDecoder {
         }
         let scheduling = scheduling(fields)
         let when = fields["when"].flatMap { ConditionDecoder(reader: reader).source($0.value) }
-        let decoded = outputs(fields, parts)
-        let outputs = decoded.specs
+        let decoded = outputs(fields, parts, scope, dividedAt: location)
+        let (outputs, omissions) = withoutTracks(decoded.specs)
         let job = JobSpec(
             id: id, base: base, asset: asset, assetID: assetID, ranges: ranges,
             cut: cut,
             onDamage: damage,
             needs: needs ?? [], scheduling: scheduling, outputs: outputs, isTemplate: isTemplate,
             when: when, publishIf: publishCondition(fields),
-            group: group(fields))
+            group: group(fields), omissions: omissions,
+            undivided: outputs.contains { $0.division != nil } ? instance : nil)
+        checkDivision(job)
         checkCut(job)
         checkSharedGain(job)
         checkConditions(job)
@@ -70,11 +78,19 @@ struct JobDecoder {
 
     /// Decodes the entries of `outputs`, or the single output of a job without that key. `isComplete` is false if an
     /// output has errors or values that are not known yet.
-    private func outputs(_ fields: Fields, _ parts: OutputNodes) -> (specs: [OutputSpec], isComplete: Bool) {
+    private func outputs(
+        _ fields: Fields, _ parts: OutputNodes, _ scope: Scope, dividedAt location: SourceRange?
+    ) -> (specs: [OutputSpec], isComplete: Bool) {
         guard let entry = parts.outputs else {
             let hasPackage = fields["package"].map { refusePackage($0) } ?? false
             guard let output = decoder(nil, scope).output(fields) else { return ([], false) }
-            return ([output.spec], output.isComplete && !hasPackage)
+            let (outputs, isComplete) = divided(output, at: location, in: scope) { scope, id in
+                let node = parts.complete(of: substituted(parts.job, scope))
+                return reader.fields(node, as: isPartial ? Language.job.partial() : Language.job).flatMap {
+                    decoder(id, scope).output($0)
+                }
+            }
+            return (outputs, isComplete && !hasPackage)
         }
         let named = reader.named(entry, "an output")
         if case .mapping(let entries) = entry.value.content, entries.isEmpty {
@@ -93,7 +109,14 @@ struct JobDecoder {
         let results = named.compactMap { output($0, parts, package) }
         guard case .mapping(let entries) = entry.value.content, !results.isEmpty else { return ([], false) }
         let isComplete = results.count == entries.count && results.allSatisfy(\.isComplete)
-        let specs = results.map(\.spec)
+        let specs = results.flatMap(\.outputs)
+        if specs.count > Self.mostOutputs, named.count <= Self.mostOutputs {
+            reader.sink.error(
+                .fanOut,
+                "a job can have at most \(Self.mostOutputs) outputs; with one for each track, this one has \(specs.count)",
+                at: entry.keyRange)
+            return ([], false)
+        }
         let renditions = specs.filter { $0.destination == nil }
         // A package of `defaults` applies to jobs with outputs that have no destination.
         guard let package, !package.keyRange.isDefault || !renditions.isEmpty else {
@@ -107,27 +130,49 @@ struct JobDecoder {
     /// reported, or if a value is not known yet.
     private func output(
         _ entry: YAMLNode.Entry, _ parts: OutputNodes, _ package: YAMLNode.Entry?
-    ) -> OutputDecoder.Result? {
+    ) -> (outputs: [OutputSpec], isComplete: Bool)? {
         var scope = scope
         scope.output = entry.key
         let written = parts.output(entry.value)
         scope.makesImages = OutputKindKey.namesImages(written)
-        var decoder = decoder(Located(entry.key, at: entry.keyRange), scope)
-        decoder.ownRange = entry.value.range
-        let substitution = Substitution(scope: scope, reader: reader)
+        let id = Located(entry.key, at: entry.keyRange)
         if let package, written[key: "destination"] == nil {
-            return decoder.rendition(substitution.apply(to: entry.value), of: package)
+            var decoder = decoder(id, scope)
+            decoder.ownRange = entry.value.range
+            let node = Substitution(scope: scope, reader: reader).apply(to: entry.value)
+            return decoder.rendition(node, of: package).map { ([$0.spec], $0.isComplete) }
         }
         DestinationCheck(scope: scope, reader: reader).check(written, as: Language.output)
-        return reader.fields(substitution.apply(to: written), as: Language.output).flatMap {
-            decoder.output($0)
+        func decode(_ scope: Scope, _ id: Located<String>) -> OutputDecoder.Result? {
+            var decoder = decoder(id, scope)
+            decoder.ownRange = entry.value.range
+            let node = Substitution(scope: scope, reader: reader).apply(to: written)
+            return reader.fields(node, as: Language.output).flatMap { decoder.output($0) }
         }
+        let location = Self.divisionLocation(in: written)
+        if location != nil { scope.track = .unknown }
+        return decode(scope, id).map { divided($0, at: location, in: scope, decode: decode) }
+    }
+
+    /// Returns outputs without those for whose optional tracks the source has none, if others remain, and a sentence for
+    /// each.
+    private func withoutTracks(_ outputs: [OutputSpec]) -> (outputs: [OutputSpec], omissions: [String]) {
+        guard tracks != nil else { return (outputs, []) }
+        let kept = outputs.filter { !$0.isUndivided || $0.division?.isOptional != true }
+        guard !kept.isEmpty, kept.count < outputs.count else { return (outputs, []) }
+        let omitted = outputs.filter { $0.isUndivided && $0.division?.isOptional == true }
+        return (
+            kept,
+            omitted.map { output in
+                "the output `\(output.id?.value ?? "")` is omitted: no \(output.division?.mediaType.rawValue ?? "") track of the source matches"
+            }
+        )
     }
 
     func decoder(_ id: Located<String>?, _ scope: Scope) -> OutputDecoder {
         OutputDecoder(
             reader: reader, settings: SettingsResolver(reader: reader, definition: definition, scope: scope),
-            id: id, isTemplate: isTemplate, asset: asset)
+            id: id, isTemplate: isTemplate || scope.track?.isUnknown == true, asset: asset)
     }
 
     /// Decodes `group`, a name that isn't empty.

@@ -1,5 +1,6 @@
 internal import ExactStrings
 package import Diagnostics
+package import LibAV
 package import YAMLDocument
 
 /// Options for decoding job files, set by the command line.
@@ -172,6 +173,21 @@ extension JobFile {
         sink.add(own)
         sink.add(reader.sink)
         return file
+    }
+
+    /// Returns a job with one output for each track of its source, of outputs with a variable of a track in the destination;
+    /// nil after an error. `tracks` returns the tracks that a selection includes.
+    package func divided(
+        _ job: JobSpec, into sink: inout DiagnosticSink,
+        tracks: (MediaType, TrackSelection) -> [TrackDivision.Track]
+    ) -> JobSpec? {
+        guard let instance = job.undivided else { return job }
+        let reader = NodeReader()
+        let divided = withoutActuallyEscaping(tracks) { tracks in
+            JobExpander.decode(instance, definition: definition, reader: reader, tracks: tracks)
+        }
+        sink.add(reader.sink)
+        return divided
     }
 
     /// The absolute paths and patterns by which equal searches are recognized.

@@ -90,6 +90,14 @@ extension JobExpander {
     private func output(_ named: Located<String>?, of job: JobSpec, readBy id: Located<String>) -> OutputSpec?
     {
         if let output = job.output(named?.value) {
+            if let division = output.division {
+                reader.sink.error(
+                    .notSupported,
+                    "`\(job.base)` writes one file for each track of its source, which can't be read as an asset",
+                    at: (named ?? id).range,
+                    notes: [Diagnostic.Note("the destination is here", at: division.range)])
+                return nil
+            }
             guard let (problem, location) = output.kind.readingProblem else { return output }
             reader.sink.error(
                 .notSupported, "`\(job.base)` produces \(problem)", at: (named ?? id).range,

@@ -466,7 +466,10 @@ struct JobExpander {
 
     private static let threads = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 
-    static func decode(_ instance: Instance, definition: BatchDefinition, reader: NodeReader) -> JobSpec? {
+    static func decode(
+        _ instance: Instance, definition: BatchDefinition, reader: NodeReader,
+        tracks: JobDecoder.Tracks? = nil
+    ) -> JobSpec? {
         let base = definition.bases[instance.base]
         var scope = scope(definition, base.id.value, instance.combination, instance.index)
         scope.asset = instance.properties
@@ -475,7 +478,7 @@ struct JobExpander {
             reader: reader, definition: definition, scope: scope, asset: instance.asset,
             assetID: instance.assetID,
             id: Located(name.description, at: base.id.range), base: base.id.value,
-            isTemplate: instance.isTemplate
+            isTemplate: instance.isTemplate, instance: instance, tracks: tracks
         ).job(base.node)
     }
 }

@@ -29,6 +29,18 @@ struct Scope: Sendable {
     var makesImages = false
     /// The values of `asset.id`, `asset.stem` and so on.
     var asset: AssetProperties?
+    /// The values of `track.index`, `track.language` and `track.codec`; nil outside of outputs with one of these in the
+    /// destination.
+    var track: TrackValues?
+
+    /// The values of `${track.…}`.
+    enum TrackValues: Sendable {
+        /// The source isn't opened yet.
+        case unknown
+        case known(TrackDivision.Track)
+
+        var isUnknown: Bool { if case .unknown = self { true } else { false } }
+    }
 
     /// The names that are defined, for suggestions.
     var names: [String] {
@@ -37,11 +49,15 @@ struct Scope: Sendable {
             + (output == nil ? [] : ["output"])
             + (makesImages ? ["image.number", "image.time"] : [])
             + (asset == nil ? [] : ["asset.id", "asset.stem", "asset.ext", "asset.dir"])
+            + (track == nil ? [] : Self.trackNames)
     }
 
     enum Failure: Error {
         case undefined(String, help: String?, isMissing: Bool = false)
     }
+
+    /// Variables of a track.
+    static let trackNames = ["track.index", "track.language", "track.codec"]
 
     /// Built-in names, which variables can't have.
     static let builtIn = ["job", "index", "output"]
@@ -65,10 +81,10 @@ struct Scope: Sendable {
         }
     }
 
-    /// Returns whether a name refers to an asset, the matrix, the environment or an image.
+    /// Returns whether a name refers to an asset, a track, the matrix, the environment or an image.
     static func isQualifiedName(_ name: String) -> Bool {
         let parts = name.split(separator: ".", omittingEmptySubsequences: false)
-        return parts.count == 2 && ["asset", "matrix", "env", "image"].contains(parts[0])
+        return parts.count == 2 && ["asset", "track", "matrix", "env", "image"].contains(parts[0])
             && Identifier.isValid(String(parts[1]))
     }
 
@@ -104,6 +120,7 @@ struct Scope: Sendable {
             }
             return try asset.value(of: String(name.dropFirst(6)))
         }
+        if name.hasPrefix("track.") { return try trackValue(name) }
         if ["job", "index"].contains(name) {
             throw .undefined("`${\(name)}` is available only inside a job", help: nil)
         }
@@ -114,6 +131,28 @@ struct Scope: Sendable {
                     for: name, among: names)
                 ?? "define it: `vars: { \(Self.exampleName(name)): … }`",
             isMissing: Identifier.isValid(name))
+    }
+
+    private func trackValue(_ name: String) throws(Failure) -> Value {
+        guard Self.trackNames.contains(name) else {
+            throw .undefined(
+                "unknown variable `\(name)`",
+                help: Suggestion.help(for: name, among: Self.trackNames)
+                    ?? "expected track.index, track.language or track.codec")
+        }
+        switch track {
+        case nil:
+            throw .undefined(
+                "`${\(name)}` is available only in outputs with `tracks` whose `destination` contains `${track.…}`",
+                help: nil)
+        case .unknown: return Value(text: "*", isDeferred: true)
+        case .known(let track):
+            switch name {
+            case "track.index": return Value(text: "\(track.index)")
+            case "track.language": return Value(text: track.language)
+            default: return Value(text: track.codec)
+            }
+        }
     }
 
     /// Returns a name with the prefix that it lacks: `matrix.crf`, `asset.stem`, `env.HOME`; nil if it lacks none.

@@ -95,8 +95,8 @@ extension OutputSpec {
         if case .images(let images) = kind { images } else { nil }
     }
 
-    /// Whether the number of the output's files depends on the source, as that of still images does.
-    package var hasVariableFileCount: Bool { images != nil }
+    /// Whether the number of the output's files depends on the source, as that of still images and of tracks does.
+    package var hasVariableFileCount: Bool { images != nil || isUndivided }
 
     /// Extension of a second file beside the destination, the index of a sheet; nil without one.
     package var companionExtension: String? { images?.sheet?.index == nil ? nil : "vtt" }

@@ -27,7 +27,8 @@ extension Language {
         .word(ChaptersWord.words), .list(.mapping(chapter), atLeast: 0),
     ])
     static let destination = MappingType(
-        "destination", "a destination", "The output's destination.",
+        "destination", "a destination",
+        "The output's destination. With `${track.index}`, `${track.language}` or `${track.codec}` in the path, there is one output for each track of the source that a rule selects, of at most 32 outputs of a job. Other rules select one track, which each of these outputs contains.",
         keys: [
             KeyInfo(
                 "path", .string(mayBeEmpty: false), "The file, relative to the job file.", required: true),

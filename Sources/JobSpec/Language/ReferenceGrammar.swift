@@ -40,6 +40,12 @@ enum ReferenceGrammar {
         ("asset.stem", "the name of the source without folder and extension", "in a job, after `asset`"),
         ("asset.ext", "the source's extension without the dot", "in a job, after `asset`"),
         ("asset.dir", "the source's folder", "in a job, after `asset`"),
+        (
+            "track.index", "the track's index among those of its kind, from 0",
+            "in an output whose `destination` contains a variable of the track"
+        ),
+        ("track.language", "the track's language code, `und` if the source states none", "as `track.index`"),
+        ("track.codec", "FFmpeg's name of the track's codec", "as `track.index`"),
     ]
 
     /// Returns the sections. `statuses` are the exit statuses in order of precedence, with their meanings.

@@ -34,12 +34,18 @@ package final class JobSpec: Sendable {
     /// Whether a copied range may begin and end between keyframes, with the additional frames hidden by an edit list.
     /// Set only for exports of the library's API; job files use `cut`.
     package let hidesFramesOfCuts: Bool
+    /// Outputs that are omitted because the source has no track for them, as sentences.
+    package let omissions: [String]
+    /// The instance before decoding, for decoding it again once the source's tracks are known; nil if no output depends on
+    /// them.
+    let undivided: JobExpander.Instance?
 
     init(
         id: Located<String>, base: String, asset: AssetSpec, assetID: Located<String>?, ranges: [RangeSpec],
         cut: Located<CutMode>?, onDamage: Located<DamagePolicy>?, needs: [Located<String>],
         scheduling: JobScheduling, outputs: [OutputSpec], isTemplate: Bool, when: SourceCondition? = nil,
-        publishIf: PublishCondition? = nil, group: Located<String>? = nil, hidesFramesOfCuts: Bool = false
+        publishIf: PublishCondition? = nil, group: Located<String>? = nil, hidesFramesOfCuts: Bool = false,
+        omissions: [String] = [], undivided: JobExpander.Instance? = nil
     ) {
         self.when = when
         self.publishIf = publishIf
@@ -56,6 +62,8 @@ package final class JobSpec: Sendable {
         self.outputs = outputs
         self.isTemplate = isTemplate
         self.hidesFramesOfCuts = hidesFramesOfCuts
+        self.omissions = omissions
+        self.undivided = undivided
     }
 }
 

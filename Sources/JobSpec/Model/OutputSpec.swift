@@ -16,4 +16,6 @@ package struct OutputSpec: Sendable {
     package var leftover: Located<Leftover>?
     /// Destination; nil for a check.
     package var destination: DestinationSpec?
+    /// Division into one output for each track; nil for a single output.
+    package internal(set) var division: TrackDivision?
 }

@@ -32,7 +32,7 @@ struct CollisionCheck {
     /// Adds the destinations that a job file states.
     private mutating func add(_ job: JobSpec, of file: JobFile, _ destinations: inout DestinationTable) {
         let key = JobKey(file: file.path, id: job.id.value)
-        for output in job.outputs {
+        for output in job.outputs where !output.isUndivided {
             let name = OutputName(job: job.id.value, output: output.id?.value).description
             guard let written = output.destination?.path,
                 let path = destinations.resolve(file.absolutePath(written))
@@ -47,7 +47,8 @@ struct CollisionCheck {
             let isOneText = earlier.location == own.location
             let pathHelp =
                 isOneJob
-                ? "use `${output}` in the path"
+                ? output.division == nil
+                    ? "use `${output}` in the path" : "use `${track.index}` in the path"
                 : "use a variable in the path that differs between the job instances, such as `${asset.ext}`, `${asset.dir}`, `${matrix.…}` or `${index}`"
             sink.error(
                 .destinationCollision, "two \(things) have the destination \(path.path)", at: own.location,

@@ -67,7 +67,7 @@ struct SourceOverwriteCheck {
         let (missing, locations) = (missing(subtitles, &destinations), Set(subtitles.map(\.1)))
         for file in files {
             for job in file.jobs {
-                for output in job.outputs {
+                for output in job.outputs where !output.isUndivided {
                     guard let written = output.destination?.path else { continue }
                     check(
                         file.absolutePath(written), at: written.range, &destinations, into: &sink, missing

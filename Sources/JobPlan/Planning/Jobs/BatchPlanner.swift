@@ -38,16 +38,21 @@ package struct BatchPlanner {
         _ files: [JobFile], of all: [JobFile], as earlier: BatchPlan?, prober: any SourceProber,
         memory: any PlanMemory, disk: any DiskQueries
     ) {
+        catalog = SourceCatalog(files, prober: prober, disk: disk)
+        var divider = TrackDivider(catalog)
+        let files = divider.divided(files) { _ in true }
         (self.files, self.disk) = (files, disk)
         destinations = DestinationTable(on: disk)
-        catalog = SourceCatalog(files, prober: prober, disk: disk)
-        groups = LoudnessGroups(all, catalog: catalog, as: earlier)
+        groups = LoudnessGroups(
+            divider.divided(all) { $0.sharedNormalization != nil }, catalog: catalog, as: earlier)
         lookup = UpToDateLookup(memory)
         requests = lookup.fetch(files, destinations: &destinations)
         overwrites = SourceOverwriteCheck(
             files, sources: catalog.files, known: lookup.identities, on: disk)
         check = DestinationCheck(
             memory: memory, root: prober.environment.root, disk: disk, overwrites: overwrites)
+        for refusal in divider.refusals { planned.add(refusal) }
+        diagnostics = divider.diagnostics
     }
 
     /// Plans all jobs of some files; or the named jobs with those that they read or need; or the jobs of an earlier
@@ -72,8 +77,7 @@ package struct BatchPlanner {
         }
         var planner = BatchPlanner(
             expanded, of: all, as: earlier, prober: prober, memory: memory, disk: disk)
-        planner.diagnostics = sink
-        planner.diagnostics.add(unknown)
+        for found in [sink, unknown] { planner.diagnostics.add(found) }
         // An earlier plan contains only jobs that could be planned. Its skipped jobs stay skipped: a part of a plan lacks the
         // jobs that they read.
         for skip in earlier?.skips ?? [] {
@@ -146,7 +150,7 @@ package struct BatchPlanner {
             own.error(.fanOut, StillImageBudget.problem, at: job.id.range)
             plan = nil
         }
-        let sink = Self.named(own, of: job)
+        let sink = own.named(of: job)
         if let plan {
             planned.add(plan, at: entry)
         } else {
@@ -156,11 +160,14 @@ package struct BatchPlanner {
         diagnostics.add(sink)
     }
 
-    /// Adds the name of the job instance to diagnostics of a job that has several.
-    private static func named(_ found: DiagnosticSink, of job: JobSpec) -> DiagnosticSink {
-        guard job.id.value.exact != job.base.exact else { return found }
+}
+
+extension DiagnosticSink {
+    /// Returns the diagnostics with the name of the job instance, for a job that has several.
+    func named(of job: JobSpec) -> DiagnosticSink {
+        guard job.id.value.exact != job.base.exact else { return self }
         var sink = DiagnosticSink()
-        for var diagnostic in found.diagnostics {
+        for var diagnostic in diagnostics {
             diagnostic.jobs = [job.id.value]
             sink.add(diagnostic)
         }

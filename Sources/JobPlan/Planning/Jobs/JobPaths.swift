@@ -1,14 +1,15 @@
 package import Diagnostics
 package import FileSystem
 package import JobSpec
+internal import LibAV
 package import Publishing
 
 /// The files that the jobs of some job files name: destinations and sources. Patterns are expanded; no source is opened.
 package struct JobPaths {
     /// Destinations, including the index of each sheet.
     package private(set) var destinations: Set<DestinationPath> = []
-    /// Outputs whose file names depend on their sources.
-    package private(set) var imageJobs: Set<JobKey> = []
+    /// Outputs whose file names or whose number depend on their sources, by their names before a division.
+    package private(set) var variableOutputs: Set<JobKey> = []
     /// Local sources that exist.
     package let sources: [FileIdentity]
     /// Diagnostics of expanding patterns.
@@ -33,9 +34,11 @@ package struct JobPaths {
         _ output: OutputSpec, of job: JobSpec, in file: JobFile, _ table: inout DestinationTable
     ) {
         if output.hasVariableFileCount {
-            let name = OutputName(job: job.id.value, output: output.id?.value).description
-            imageJobs.insert(JobKey(file: file.path, id: name))
+            let name = OutputName(
+                job: job.id.value, output: output.id?.value ?? output.division?.mediaType.rawValue)
+            variableOutputs.insert(JobKey(file: file.path, id: name.description))
         }
+        if output.isUndivided { return }
         guard let written = output.destination?.path,
             let path = table.resolve(file.absolutePath(written))
         else { return }

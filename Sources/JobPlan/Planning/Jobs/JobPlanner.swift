@@ -1,6 +1,7 @@
 internal import Diagnostics
 internal import ExactStrings
 internal import JobSpec
+internal import LibAV
 internal import Media
 internal import Publishing
 
@@ -69,7 +70,8 @@ struct JobPlanner {
     }
 
     private func result(_ destinations: inout DestinationTable, into sink: inout DiagnosticSink) -> Result? {
-        guard !job.isTemplate, !job.outputs.contains(where: \.lacksContainer) else {
+        guard !job.isTemplate, !job.outputs.contains(where: { $0.lacksContainer && !$0.isUndivided })
+        else {
             sink.error(.noMatch, "the source of this job was not found", at: job.asset.range)
             return nil
         }
@@ -80,6 +82,8 @@ struct JobPlanner {
         sink.add(found)
         var note: String?
         if let input, let skip = failedCondition(on: input, into: &sink, &note) { return .skip(skip) }
+        if let input { reportUndivided(input.description, into: &sink) }
+        guard !job.outputs.contains(where: \.isUndivided) else { return nil }
         let targets = targets(&destinations, into: &sink)
         let covers = catalog.covers(of: job, in: file, into: &sink)
         guard targets.count == job.outputs.count, let input else { return nil }
@@ -88,6 +92,7 @@ struct JobPlanner {
             id: job.id.value, base: job.base, needs: job.needs.map(\.value), file: file.path,
             location: job.id.range, inputs: [], outputs: [], scheduling: job.scheduling,
             publishIf: job.publishIf)
+        var omissions = job.omissions
         for (position, (output, destination)) in zip(job.outputs, targets).enumerated() {
             if let destination, let written = output.destination,
                 !output.lacksContainer,
@@ -106,7 +111,14 @@ struct JobPlanner {
                         fonts: { catalog.fonts }))
             else { continue }
             sink.add(decision.reasons.diagnostics)
-            guard var planned = decision.value else { continue }
+            guard var planned = decision.value else {
+                if let id = output.id, !decision.reasons.hasErrors {
+                    omissions.append(
+                        "the output `\(id.value)` is omitted: \(decision.reasons.notes.joined(separator: "; "))"
+                    )
+                }
+                continue
+            }
             planned.output.warnings = found.warnings + decision.reasons.diagnostics.warnings
             planned.output.notes =
                 (note.map { [$0] } ?? []) + (input.composed?.notes ?? []) + planned.output.notes
@@ -118,7 +130,30 @@ struct JobPlanner {
             for written in task.written { ExpectationForecast(written).report(into: &sink) }
             checkFiles(of: task, output, at: destination, into: &sink)
         }
+        if plan.outputs.isEmpty, !sink.hasErrors {
+            sink.error(
+                .noSuchTrack, "the job has no output: \(omissions.joined(separator: "; "))", at: job.id.range)
+            return nil
+        }
+        if !omissions.isEmpty { plan.outputs[0].notes.insert(contentsOf: omissions, at: 0) }
         return .plan(plan)
+    }
+
+    /// Reports outputs of one track each for which the source has no track.
+    private func reportUndivided(_ description: SourceDescription, into sink: inout DiagnosticSink) {
+        for output in job.outputs where output.isUndivided {
+            guard let division = output.division else { continue }
+            let type = division.mediaType.rawValue
+            let count = description.tracks(of: division.mediaType).count
+            sink.error(
+                .noSuchTrack,
+                "no \(type) track matches\(division.selection.alternatives), so that nothing is written: the source has \(count == 0 ? "no \(type)" : counted(count, "\(type) track"))",
+                at: division.selection.range,
+                help: division.isOptional
+                    ? "`when` skips sources without such a track"
+                    : "with `optional: true` the other outputs of the job are written; `when` skips sources without such a track"
+            )
+        }
     }
 
     /// Reports a truncated file, unless the job processes what is left of it.

@@ -73,10 +73,17 @@ struct OutputPlanner {
         if let composed = input.composed { reasons.add(LeftoverCheck.decide(output, of: composed.unused)) }
         var tracks = tracks(reasons.take(chooser.shown(chosen, extent)) ?? [], extent)
         if !reasons.hasErrors { scaleToFit(&tracks, chosen, extent) }
-        guard !reasons.hasErrors, !isRendition || !tracks.isEmpty else { return Decision(nil, reasons) }
+        guard !reasons.hasErrors, !isOmitted(tracks) else { return Decision(nil, reasons) }
         var plan = assemble(tracks, extent, attachments: attachments(chosen))
         finish(&plan, extent)
         return Decision(reasons.hasErrors ? nil : (InputPlan(job: job, input, extent), plan), reasons)
+    }
+
+    /// Returns whether a rendition of a package, or an optional output of one track, has no such track.
+    private func isOmitted(_ tracks: [TrackPlan]) -> Bool {
+        if isRendition { return tracks.isEmpty }
+        guard let division = output.division, division.isOptional else { return false }
+        return !tracks.contains { $0.source.mediaType == division.mediaType }
     }
 
     private mutating func assemble(

@@ -231,9 +231,12 @@ struct TrackChooser {
         chosen.allSatisfy { $0.tracks.isEmpty || $0.isAttachment }
     }
 
-    /// Reports an output without tracks, unless the reason is reported. A rendition of a package may be omitted.
+    /// Reports an output without tracks, unless the reason is reported. A rendition of a package, and an optional output of one
+    /// track, may be omitted.
     private mutating func requireTrack(of chosen: [ChosenTracks]) {
-        guard Self.lacksTracks(chosen), !reasons.hasErrors, !isRendition else { return }
+        guard Self.lacksTracks(chosen), !reasons.hasErrors, !isRendition,
+            output.division?.isOptional != true
+        else { return }
         reasons.error(
             .noSuchTrack, "the \(output.id == nil ? "job" : "output") has no track", at: location)
     }

@@ -12,8 +12,15 @@ enum LeftoverCheck {
     ) -> Reasons {
         var reasons = Reasons()
         let taken = Set(chosen)
+        let divided = output.division.map { division in
+            Set(description.tracks(of: division.mediaType, matching: division.selection).map(\.index))
+        }
         for track in description.tracks
         where !taken.contains(track.index) && !track.isAttachedPicture && !track.isTimecode {
+            if divided?.contains(track.index) == true {
+                reasons.account(for: .track(track), of: track.index, .dropped, "another output contains it")
+                continue
+            }
             reasons.account(
                 for: .track(track), of: track.index, .dropped,
                 track.isUnknown

@@ -67,6 +67,20 @@ extension StateStore {
         try db.execute(sql: "DELETE \(beyond)", arguments: arguments)
     }
 
+    /// Records the outputs of tracks of a divided output, except those with some ids, as obsolete, for `clean`.
+    static func retire(tracksOf name: JobName, except ids: [String], _ db: Database) throws {
+        let others = """
+            FROM jobs WHERE file = ? AND id > ? || ':' AND id < ? || ';'
+                AND substr(id, length(?) + 2) NOT GLOB '*[^0-9]*'
+                AND id NOT IN (\(ids.map { _ in "?" }.joined(separator: ", ")))
+            """
+        let arguments = StatementArguments([name.file, name.id, name.id, name.id] + ids)
+        try db.execute(
+            sql: "INSERT OR REPLACE INTO former SELECT destination, file, id, output \(others)",
+            arguments: arguments)
+        try db.execute(sql: "DELETE \(others)", arguments: arguments)
+    }
+
     /// Returns the intents to publish an output, by path.
     static func intents(_ db: Database) throws -> [ExactString: Intent] {
         var intents: [ExactString: Intent] = [:]

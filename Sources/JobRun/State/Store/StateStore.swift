@@ -65,6 +65,7 @@ final class StateStore: @unchecked Sendable {
     private struct Pending: Sendable {
         var records: [(record: Record, parts: String)] = []
         var fileCounts: [(name: JobName, files: Int, shortcut: Shortcut?)] = []
+        var divisions: [(name: JobName, ids: [String])] = []
         var attempts: [(name: JobName, outcome: PastRun.Attempt.Outcome, message: String, seconds: Double)] =
             []
         var warnings: [(name: JobName, warnings: OutputWarnings)] = []
@@ -188,6 +189,11 @@ final class StateStore: @unchecked Sendable {
         enqueue { $0.fileCounts.append((name, files, shortcut)) }
     }
 
+    /// Records the outputs into which an output is divided. Records of outputs of other tracks are obsolete.
+    func record(_ name: JobName, dividedInto ids: [String]) {
+        enqueue { $0.divisions.append((name, ids)) }
+    }
+
     /// Records warnings about an output.
     func record(_ name: JobName, _ warnings: OutputWarnings) {
         enqueue { $0.warnings.append((name, warnings)) }
@@ -308,17 +314,23 @@ final class StateStore: @unchecked Sendable {
     }
 
     private func flush() {
-        let (records, fileCounts, attempts, warnings, run) = pending.withLock { pending in
+        let (records, fileCounts, divisions, attempts, warnings, run) = pending.withLock { pending in
             defer {
                 pending.records = []
                 pending.fileCounts = []
+                pending.divisions = []
                 pending.attempts = []
                 pending.warnings = []
                 pending.isScheduled = false
             }
-            return (pending.records, pending.fileCounts, pending.attempts, pending.warnings, pending.run)
+            return (
+                pending.records, pending.fileCounts, pending.divisions, pending.attempts, pending.warnings,
+                pending.run
+            )
         }
-        if records.isEmpty, fileCounts.isEmpty, attempts.isEmpty, warnings.isEmpty { return }
+        if records.isEmpty, fileCounts.isEmpty, divisions.isEmpty, attempts.isEmpty, warnings.isEmpty {
+            return
+        }
         do {
             try database.write { db in
                 let insert = try db.cachedStatement(
@@ -348,6 +360,7 @@ final class StateStore: @unchecked Sendable {
                         try updateShortcut.execute(arguments: [shortcut.text, name.file, name.id])
                     }
                 }
+                for (name, ids) in divisions { try Self.retire(tracksOf: name, except: ids, db) }
                 let insertAttempt = try db.cachedStatement(
                     sql: "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?)")
                 for (name, outcome, message, seconds) in attempts {

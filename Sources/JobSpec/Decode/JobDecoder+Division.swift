@@ -1,0 +1,150 @@
+internal import Diagnostics
+internal import ExactStrings
+internal import LibAV
+internal import Media
+internal import YAMLDocument
+
+/// Division of outputs into one for each track of the source.
+extension JobDecoder {
+    /// Closure that returns the tracks of the source of a kind that a selection includes.
+    typealias Tracks = (MediaType, TrackSelection) -> [TrackDivision.Track]
+
+    /// Returns the location of the destination of a job or an output if it contains a variable of a track; nil otherwise.
+    static func divisionLocation(in written: YAMLNode) -> SourceRange? {
+        guard written.hasSubstitution, written[key: "tracks"] != nil,
+            let destination = written[key: "destination"]
+        else { return nil }
+        let path = destination[key: "path"] ?? destination
+        guard let text = path.text, Substitution.names(in: text).contains(where: Scope.trackNames.contains)
+        else { return nil }
+        return path.range
+    }
+
+    /// Returns the job's node after substitution. Variables of a track are available to the keys of its output only.
+    func substituted(_ node: YAMLNode, _ scope: Scope) -> YAMLNode {
+        let substitution = Substitution(scope: scope, reader: reader)
+        guard scope.track != nil, case .mapping(let entries) = node.content else {
+            return substitution.apply(to: node)
+        }
+        var ofJob = scope
+        ofJob.track = nil
+        let others = Substitution(scope: ofJob, reader: reader)
+        return YAMLNode(
+            .mapping(
+                entries.map { entry in
+                    let isOfOutput = Language.output.has(entry.key)
+                    return YAMLNode.Entry(
+                        key: entry.key, keyRange: entry.keyRange,
+                        value: (isOfOutput ? substitution : others).apply(to: entry.value))
+                }), at: node.range)
+    }
+
+    /// Returns an output for each track of the source if the destination at `location` contains a variable of a track, and if
+    /// the tracks are known; otherwise the output itself. `decode` decodes the output of one track.
+    func divided(
+        _ whole: OutputDecoder.Result, at location: SourceRange?, in scope: Scope,
+        decode: (Scope, Located<String>) -> OutputDecoder.Result?
+    ) -> (outputs: [OutputSpec], isComplete: Bool) {
+        guard let location, whole.isComplete else { return ([whole.spec], whole.isComplete) }
+        guard let division = division(of: whole.spec, at: location) else { return ([whole.spec], false) }
+        var undivided = whole.spec
+        undivided.division = division
+        let found = tracks?(division.mediaType, division.selection) ?? []
+        guard !found.isEmpty else { return ([undivided], true) }
+        guard found.count <= Self.mostOutputs else {
+            reader.sink.error(
+                .fanOut,
+                "a job can have at most \(Self.mostOutputs) outputs, and the source has \(found.count) tracks for this destination",
+                at: location)
+            return ([undivided], false)
+        }
+        var outputs: [OutputSpec] = []
+        for track in found {
+            var scope = scope
+            scope.track = .known(track)
+            let id = OutputName.output(whole.spec.id?.value, of: track, division.mediaType)
+            let result = decode(scope, Located(id, at: whole.spec.id?.range ?? location))
+            guard var spec = result?.spec, result?.isComplete == true else { return (outputs, false) }
+            spec.division = division
+            outputs.append(spec.part(for: track))
+        }
+        return (outputs, true)
+    }
+
+    /// Returns the division of an output by the rule that can select several tracks; nil after an error.
+    private func division(of output: OutputSpec, at location: SourceRange) -> TrackDivision? {
+        var groups: [Range<Int>] = []
+        for (index, rule) in output.tracks.enumerated() where rule.file == nil && !rule.combinesTracks {
+            let isContinued = rule.choice.map { $0.index > 0 } ?? false
+            if isContinued, let last = groups.last, last.upperBound == index {
+                groups[groups.count - 1] = last.lowerBound..<index + 1
+            } else {
+                groups.append(index..<index + 1)
+            }
+        }
+        let several = groups.filter { output.tracks[$0.lowerBound].selection.mayIncludeSeveral }
+        let candidates = several.isEmpty ? groups : several
+        guard candidates.count == 1, let rules = candidates.first else {
+            let problem: (message: String, help: String?) =
+                if candidates.isEmpty {
+                    ("`${track.…}` requires a rule that selects tracks of the source", nil)
+                } else if several.isEmpty {
+                    (
+                        "`${track.…}` is ambiguous: \(candidates.count) rules select one track each",
+                        "it refers to the only rule that can select several tracks, such as `all`"
+                    )
+                } else {
+                    (
+                        "`${track.…}` is ambiguous: \(candidates.count) rules can select several tracks",
+                        "each file contains one track of a rule; give the other rules a selection of one track, such as `first`, or an output of their own"
+                    )
+                }
+            reader.sink.error(
+                .conflictingKeys, problem.message, at: location,
+                notes: candidates.prefix(2).map {
+                    Diagnostic.Note("a rule is here", at: output.tracks[$0.lowerBound].selection.range)
+                }, help: problem.help)
+            return nil
+        }
+        let rule = output.tracks[rules.lowerBound]
+        return TrackDivision(
+            mediaType: rule.mediaType, selection: rule.selection, isOptional: rule.isOptional,
+            range: location, track: nil, rules: rules)
+    }
+
+    /// Reports a division of the outputs of a job whose source isn't a media file, or that has `publish_if`.
+    func checkDivision(_ job: JobSpec) {
+        guard let division = job.outputs.lazy.compactMap(\.division).first else { return }
+        if let condition = job.publishIf, !condition.range.isDefault {
+            reader.sink.error(
+                .conflictingKeys, "`publish_if` can't be combined with `${track.…}` in the destination",
+                at: condition.range,
+                notes: [Diagnostic.Note("the destination is here", at: division.range)],
+                help: "it applies to the single output of a job")
+        }
+        let noun: String
+        switch job.asset.source {
+        case .file, .glob, .url, .playlist: return
+        case .job: noun = "the output of another job"
+        case .pattern, .images, .image, .composition, .composed: noun = job.asset.generatedNoun ?? "generated"
+        }
+        reader.sink.error(
+            .conflictingKeys,
+            "`${track.…}` requires a media file, whose tracks are known when the job is planned; the source is \(noun)",
+            at: division.range, notes: [Diagnostic.Note("the source is here", at: job.asset.range)])
+    }
+}
+
+extension TrackSelection {
+    /// Whether the selection can include several tracks.
+    fileprivate var mayIncludeSeveral: Bool {
+        entries.contains { entry in
+            switch entry.value {
+            case .first: false
+            case .all: true
+            case .matching(let criteria): !criteria.isNumbered
+            case .indices(let indices): indices.count > 1
+            }
+        }
+    }
+}
