@@ -2,8 +2,8 @@
 """Measures `quality` on real files with four encoders. Usage: qualities.py FOLDER [FILE…]
 
 FFmpeg scales the source to the size of the output and compares the frames, without the product. A file that differs from the target by
-more than `within` without a warning is an error. TANDEM names the program. With COST=FILE, the search and a plain encode of FILE are
-timed instead."""
+more than `within` without a warning is an error. TANDEM names the program. With COST=FILE, the search and a plain encode of FILE, a video of
+more than 30 s, are timed with each encoder instead: probes with a target that can't be reached end before the file is encoded."""
 import json
 import os
 import re
@@ -51,10 +51,21 @@ def main():
     if "COST" in os.environ:
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.abspath(os.environ["COST"])
-            event, errors, whole = run(folder, path, encoders["x264"] + ", quality: { ssim: 0.98 }")
-            crf = event["quality"]["encodes"][-1]["crf"]
-            _, _, plain = run(folder, path, f"{encoders['x264']}, crf: {crf}")
-            print(f"{whole:.1f} s with the search, {plain:.1f} s with crf {crf}: {json.dumps(event['quality'])} {errors}")
+            print("| encoder | target | value | crf | windows | encodes | search | encode | search / encode |\n" + "| --- " * 9 + "|", flush=True)
+            for encoder, settings in encoders.items():
+                for metric, (target, within) in {"ssim": (0.98, 0.002), "psnr": (38, 0.3)}.items():
+                    event, _, _ = run(folder, path, f"{settings}, quality: {{ {metric}: {target} }}")
+                    quality = event["quality"]
+                    last, windows = quality["encodes"][-1], [p["windows"] for p in quality["probes"]]
+                    unreachable = "1.0" if metric == "ssim" else "100"
+                    limits = f"crf: [{last['crf']}, {last['crf']}]"
+                    _, failed, both = run(folder, path, f"{settings}, quality: {{ {metric}: {unreachable}, {limits} }}")
+                    assert "can't be reached" in failed, failed
+                    # These probes encode a part of the windows, then all of them, at the `crf` of the result.
+                    search = both * sum(windows) / (max(windows) + len(range(1, max(windows), 3)))
+                    _, _, plain = run(folder, path, f"{settings}, crf: {last['crf']}")
+                    print(f"| {encoder} | {metric} {target} | {last['value']:.4f} | {last['crf']} | {windows} | {len(quality['encodes'])} |"
+                          f" {search:.1f} s | {plain:.1f} s | {search / plain:.2f} |", flush=True)
         return
     source = sys.argv[1]
     problems = 0

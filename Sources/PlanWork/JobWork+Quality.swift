@@ -26,9 +26,10 @@ extension JobWork {
         running.withLock { $0.rounds = (0, targets.count * QualityFit.maximumProbes) }
         for (number, target) in targets.enumerated() {
             var fit = QualityFit(target.quality)
-            while let crf = fit.nextProbe {
-                let value = try await probe(target.output, crf: crf, in: scratch)
-                fit.addProbe(QualityFit.Attempt(crf: crf, value: value))
+            while let next = fit.nextProbe {
+                let windows = next.isPartial ? target.quality.fewWindows : target.quality.windows
+                let value = try await probe(target.output, crf: next.crf, of: windows, in: scratch)
+                fit.addProbe(QualityFit.Attempt(crf: next.crf, value: value, isPartial: next.isPartial))
                 endRound()
             }
             running.withLock { $0.rounds.ended = (number + 1) * QualityFit.maximumProbes }
@@ -50,9 +51,11 @@ extension JobWork {
         }
     }
 
-    /// Encodes the windows of an output to the scratch file and returns their similarity to the encoder's input.
-    private func probe(_ output: Int, crf: Int, in scratch: TemporaryFile) async throws -> Double {
-        guard let planned = plan.probe(of: output, crf: crf) else {
+    /// Encodes windows of an output to the scratch file and returns their similarity to the encoder's input.
+    private func probe(
+        _ output: Int, crf: Int, of windows: [TimeRange], in scratch: TemporaryFile
+    ) async throws -> Double {
+        guard let planned = plan.probe(of: output, crf: crf, in: windows) else {
             throw MediaError.internalError("a probe without a target quality")
         }
         scratch.empty()
@@ -64,15 +67,18 @@ extension JobWork {
         files[output] = scratch
         let session = try builder.build(files: files, loudness: [:], passes: [:]).session
         try await run(session, writing: builder)
-        return try measure(planned, output, track: 0, in: scratch)
+        let settling = TargetQuality.settling(in: windows)
+        return try measure(planned, output, track: 0, in: scratch, ignoring: settling)
     }
 
-    /// Returns the similarity of a video track of a file to the frames that its encoder received.
+    /// Returns the similarity of a video track of a file to the frames that its encoder received. Frames in `ignored` aren't
+    /// compared, unless there are no others.
     private func measure(
-        _ planned: JobPlan, _ output: Int, track: Int, in file: TemporaryFile
+        _ planned: JobPlan, _ index: Int, track: Int, in file: TemporaryFile,
+        ignoring ignored: [TimeRange] = []
     ) throws -> Double {
-        let tracks = planned.outputs[output].tracks
-        let input = planned.inputs[planned.outputs[output].input]
+        let tracks = planned.outputs[index].tracks
+        let input = planned.inputs[planned.outputs[index].input]
         guard let encoding = tracks[track].encoding, let target = encoding.targetQuality else {
             throw MediaError.internalError("a measurement without a target quality")
         }
@@ -88,12 +94,14 @@ extension JobWork {
             source: source, sourceTrack: original, settings: encoding.video ?? VideoOutputSettings(),
             burnedSubtitles: encoding.burnedSubtitles, extent: input.extent, output: finished,
             track: videos[position], isCancelled: isCancelled)
-        let outcome = try meter.measure(target.metric, pool: target.pool)
+        let outcome = try meter.measure(target.metric, pool: target.pool, ignoring: ignored)
         if isCancelled() { throw CancellationError() }
         switch outcome {
         case .value(let value):
             guard !value.isNaN else { throw MediaError.internalError("the similarity is not a number") }
             return max(0, min(value, target.metric.identity))
+        case .counts(let source, let output) where source == output && !ignored.isEmpty:
+            return try measure(planned, index, track: track, in: file)
         case .counts(let source, let output):
             throw JobFailure(
                 "`quality` can't be measured: the encoder received \(counted(source, "frame")), the file has \(output)",

@@ -9,6 +9,16 @@ package struct QualityFit: Sendable {
         /// `crf` in thousandths.
         var crf: Int
         var value: Double
+        /// Whether only a part of the windows was encoded.
+        var isPartial = false
+    }
+
+    /// The next probe.
+    struct Probe: Equatable {
+        /// `crf` in thousandths.
+        var crf: Int
+        /// Whether only a part of the windows is encoded.
+        var isPartial: Bool
     }
 
     /// Maximum number of probes.
@@ -20,6 +30,8 @@ package struct QualityFit: Sendable {
     let target: TargetQuality
     private(set) var probes: [Attempt] = []
     private(set) var encodes: [Attempt] = []
+    /// The probes of all windows.
+    private var complete: [Attempt] { probes.filter { !$0.isPartial } }
 
     init(_ target: TargetQuality) { self.target = target }
 
@@ -42,23 +54,36 @@ package struct QualityFit: Sendable {
     /// Whether the probe with the lowest `crf` shows that the target can't be reached. Windows may differ from the whole,
     /// which is therefore encoded if they are only a little below the target.
     var isUnreachable: Bool {
-        guard let best = probes.min(by: { $0.crf < $1.crf }), best.crf == target.lowest else { return false }
+        guard let best = complete.min(by: { $0.crf < $1.crf }), best.crf == target.lowest else {
+            return false
+        }
         return best.value < target.value - target.within * (target.windows.isEmpty ? 1 : 4)
     }
 
-    /// `crf` of the next probe, in thousandths; nil if the search has ended.
-    var nextProbe: Int? {
-        guard let last = probes.last else { return target.first }
-        guard probes.count < Self.maximumProbes, !isNear(last.value) else { return nil }
+    /// The next probe; nil if the search has ended. With windows, one or two probes of a part of them show how the similarity
+    /// changes with `crf`; then all windows are encoded once, or twice if the first result is far from the target.
+    var nextProbe: Probe? {
+        guard let last = probes.last else {
+            return Probe(crf: target.first, isPartial: !target.windows.isEmpty)
+        }
         let next = best
-        return probes.contains { $0.crf == next } ? nil : next
+        if last.isPartial {
+            let isFar = Double(abs(next - last.crf)) > target.stepsPerHalf * 1000 / 2
+            return Probe(crf: next, isPartial: probes.count < 2 && isFar)
+        }
+        guard probes.count < Self.maximumProbes, !isNear(last.value),
+            !complete.contains(where: { $0.crf == next })
+        else { return nil }
+        let isClose = abs(last.value - target.value) <= 2 * target.within
+        guard target.windows.isEmpty || complete.count < 2 && !isClose else { return nil }
+        return Probe(crf: next, isPartial: false)
     }
 
     /// `crf` of the next encode of the whole track, in thousandths; nil if the last one is accepted, or if no other one is
     /// expected to improve it.
     var nextEncode: Int? {
         guard let last = encodes.last else {
-            let nearest = probes.min { abs($0.value - target.value) < abs($1.value - target.value) }
+            let nearest = complete.min { abs($0.value - target.value) < abs($1.value - target.value) }
             if let nearest, isNear(nearest.value) { return nearest.crf }
             return best
         }
@@ -76,7 +101,8 @@ package struct QualityFit: Sendable {
 
     /// The `crf` at which the probes meet the target, by interpolation between the nearest ones.
     private var best: Int {
-        let sorted = probes.sorted { $0.crf < $1.crf }
+        let known = complete.isEmpty ? probes : complete
+        let sorted = known.sorted { $0.crf < $1.crf }
         let above = sorted.last { $0.value >= target.value }
         let below = sorted.first { $0.value < target.value && $0.crf > above?.crf ?? .min }
         if let above, let below {
@@ -94,22 +120,22 @@ package struct QualityFit: Sendable {
         // A correction to a higher `crf` is aimed at the middle of the target and the upper limit, since the result must not
         // be below the target.
         let aim = isAbove(last.value) ? target.value + target.within / 2 : target.value
-        let other = (probes + encodes.dropLast()).filter { $0.crf != last.crf }.min {
-            abs($0.crf - last.crf) < abs($1.crf - last.crf)
-        }
-        let reference = other ?? last
-        return rounded(Double(last.crf) + (level(aim) - level(last.value)) / slope(near: reference))
+        return rounded(Double(last.crf) + (level(aim) - level(last.value)) / slope(near: last))
     }
 
-    /// Returns the change of the level with `crf` in thousandths near a probe; an estimate if fewer than two probes differ.
-    private func slope(near probe: Attempt) -> Double {
+    /// Returns the change of the level with `crf` in thousandths near an attempt: between the two nearest of all encodes, of all
+    /// probes of all windows, or of the probes of a part, which are comparable; an estimate if no two of them differ.
+    private func slope(near attempt: Attempt) -> Double {
         let estimate = -3 / target.stepsPerHalf / 1000
-        let other = probes.filter { $0.crf != probe.crf }.min {
-            abs($0.crf - probe.crf) < abs($1.crf - probe.crf)
+        for comparable in [encodes, complete, probes.filter(\.isPartial)] {
+            let sorted = comparable.sorted { abs($0.crf - attempt.crf) < abs($1.crf - attempt.crf) }
+            guard let one = sorted.first, let other = sorted.first(where: { $0.crf != one.crf }) else {
+                continue
+            }
+            let slope = (level(other.value) - level(one.value)) / Double(other.crf - one.crf)
+            return min(estimate / 4, max(estimate * 4, slope))
         }
-        guard let other else { return estimate }
-        let slope = (level(other.value) - level(probe.value)) / Double(other.crf - probe.crf)
-        return min(estimate / 4, max(estimate * 4, slope))
+        return estimate
     }
 
     /// Returns a value in decibels, in which it is about linear in `crf`.
@@ -126,12 +152,17 @@ package struct QualityFit: Sendable {
 
     /// Probes and encodes, for the report.
     var result: OutputResult.Quality {
-        func attempts(_ list: [Attempt]) -> [OutputResult.Quality.Attempt] {
-            list.map { OutputResult.Quality.Attempt(crf: Double($0.crf) / 1000, value: $0.value) }
+        func attempts(_ list: [Attempt], ofWindows: Bool) -> [OutputResult.Quality.Attempt] {
+            list.map { attempt in
+                let windows = attempt.isPartial ? target.fewWindows : target.windows
+                return OutputResult.Quality.Attempt(
+                    crf: Double(attempt.crf) / 1000, value: attempt.value,
+                    windows: ofWindows && !windows.isEmpty ? windows.count : nil)
+            }
         }
         return OutputResult.Quality(
             metric: target.metric, pool: target.pool, target: target.value, within: target.within,
-            probes: attempts(probes), encodes: attempts(encodes))
+            probes: attempts(probes, ofWindows: true), encodes: attempts(encodes, ofWindows: false))
     }
 
     /// Probes and encodes for the user.

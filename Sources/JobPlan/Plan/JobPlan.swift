@@ -25,6 +25,8 @@ public struct JobPlan: Codable, Hashable, Sendable {
     package var scheduling: JobScheduling
     /// Condition without which the finished output isn't published; nil for none.
     package var publishIf: PublishCondition?
+    /// Names of the outputs that are divided into one for each track, also of those without a track; nil for none.
+    package var dividedOutputs: [String]?
 }
 
 extension JobPlan {

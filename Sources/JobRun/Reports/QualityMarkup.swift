@@ -1,3 +1,4 @@
+internal import Diagnostics
 internal import LibAV
 
 /// The search of `crf` for `quality` of video: a table, and an SVG drawing of the similarity over `crf`.
@@ -8,7 +9,12 @@ enum QualityMarkup {
         let attempts = quality.probes.map { ("probe", $0) } + quality.encodes.map { ("file", $0) }
         let text = HTMLRenderer.rows(
             ["", "crf", quality.metric.rawValue],
-            attempts.map { [$0.0, HTMLRenderer.number($0.1.crf), quality.metric.text($0.1.value)] },
+            attempts.map { kind, attempt in
+                let extent = attempt.windows.map { " of \(counted($0, "window"))" } ?? ""
+                return [
+                    kind + extent, HTMLRenderer.number(attempt.crf), quality.metric.text(attempt.value),
+                ]
+            },
             caption: "Search of `crf`")
         return "<h3>Quality</h3>\n" + text + curve(quality)
     }
@@ -29,7 +35,12 @@ enum QualityMarkup {
         let band = (y(quality.target + quality.within), y(quality.target - quality.within))
         var marks =
             "<rect class=\"rate\" x=\"\(number(left))\" y=\"\(number(band.0))\" width=\"\(number(width - left))\" height=\"\(number(max(1, band.1 - band.0)))\"><title>\(Markup.escaped("target: \(quality.metric.text(quality.target))"))</title></rect>\n"
-        let line = Dictionary(shown.map { ($0.crf, $0.value) }) { _, file in file }.sorted { $0.key < $1.key }
+        // Probes of a part of the windows aren't comparable with the others.
+        let most = shown.compactMap(\.windows).max()
+        let comparable = shown.filter { $0.windows == nil || $0.windows == most }
+        let line = Dictionary(comparable.map { ($0.crf, $0.value) }) { _, file in file }.sorted {
+            $0.key < $1.key
+        }
         marks +=
             "<polyline class=\"axis\" fill=\"none\" points=\"\(line.map { "\(number(x($0.key))),\(number(y($0.value)))" }.joined(separator: " "))\"/>\n"
         func title(_ attempt: OutputResult.Quality.Attempt) -> String {

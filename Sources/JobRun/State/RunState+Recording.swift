@@ -78,9 +78,11 @@ extension RunState {
 
     /// Records the tracks for which outputs of a finished job exist.
     private func recordTracks(of plan: JobPlan) {
-        let names = plan.outputs.compactMap(\.id).map { OutputName(job: plan.id, output: $0) }
-        let divided = Dictionary(grouping: names.filter { $0.undivided != $0 }, by: \.undivided)
-        for (whole, parts) in divided {
+        for output in plan.dividedOutputs ?? [] {
+            let whole = OutputName(job: plan.id, output: output)
+            let parts = plan.outputs.compactMap(\.id).map { OutputName(job: plan.id, output: $0) }.filter {
+                $0.undivided == whole
+            }
             guard let store = records.store(of: plan.file),
                 let name = records.jobName(plan.file, whole.description)
             else { continue }

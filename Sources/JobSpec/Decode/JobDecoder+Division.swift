@@ -20,23 +20,46 @@ extension JobDecoder {
         return path.range
     }
 
-    /// Returns the job's node after substitution. Variables of a track are available to the keys of its output only.
+    /// Returns the node of a job or an output after substitution. The variables of a track are available in texts that name or
+    /// describe the output: in its destination and tags, and in language, title and tags of its tracks.
     func substituted(_ node: YAMLNode, _ scope: Scope) -> YAMLNode {
-        let substitution = Substitution(scope: scope, reader: reader)
-        guard scope.track != nil, case .mapping(let entries) = node.content else {
-            return substitution.apply(to: node)
+        guard scope.track != nil, node.hasSubstitution else {
+            return Substitution(scope: scope, reader: reader).apply(to: node)
         }
-        var ofJob = scope
-        ofJob.track = nil
-        let others = Substitution(scope: ofJob, reader: reader)
-        return YAMLNode(
-            .mapping(
-                entries.map { entry in
-                    let isOfOutput = Language.output.has(entry.key)
-                    return YAMLNode.Entry(
-                        key: entry.key, keyRange: entry.keyRange,
-                        value: (isOfOutput ? substitution : others).apply(to: entry.value))
-                }), at: node.range)
+        var others = scope
+        others.track = nil
+        let whole = Substitution(scope: scope, reader: reader)
+        let rest = Substitution(scope: others, reader: reader)
+        func mapped(_ node: YAMLNode, _ change: (YAMLNode.Entry) -> YAMLNode) -> YAMLNode {
+            guard case .mapping(let entries) = node.content else { return rest.apply(to: node) }
+            return YAMLNode(
+                .mapping(
+                    entries.map {
+                        YAMLNode.Entry(key: $0.key, keyRange: $0.keyRange, value: change($0))
+                    }), at: node.range)
+        }
+        func each(_ node: YAMLNode, _ change: (YAMLNode) -> YAMLNode) -> YAMLNode {
+            guard case .sequence(let items) = node.content else { return rest.apply(to: node) }
+            return YAMLNode(.sequence(items.map(change)), at: node.range)
+        }
+        func rule(_ node: YAMLNode) -> YAMLNode {
+            mapped(node) { entry in
+                switch entry.key {
+                case "language", "title", "metadata": whole.apply(to: entry.value)
+                case "choose": each(entry.value, rule)
+                default: rest.apply(to: entry.value)
+                }
+            }
+        }
+        return mapped(node) { entry in
+            switch entry.key {
+            case "destination": whole.apply(to: entry.value)
+            case "metadata":
+                mapped(entry.value) { ($0.key == "set" ? whole : rest).apply(to: $0.value) }
+            case "tracks": each(entry.value, rule)
+            default: rest.apply(to: entry.value)
+            }
+        }
     }
 
     /// Returns an output for each track of the source if the destination at `location` contains a variable of a track, and if
@@ -50,14 +73,8 @@ extension JobDecoder {
         var undivided = whole.spec
         undivided.division = division
         let found = tracks?(division.mediaType, division.selection) ?? []
-        guard !found.isEmpty else { return ([undivided], true) }
-        guard found.count <= Self.mostOutputs else {
-            reader.sink.error(
-                .fanOut,
-                "a job can have at most \(Self.mostOutputs) outputs, and the source has \(found.count) tracks for this destination",
-                at: location)
-            return ([undivided], false)
-        }
+        // The planner reports both, unless a condition of the job doesn't hold.
+        guard !found.isEmpty, found.count <= JobSpec.mostOutputs else { return ([undivided], true) }
         var outputs: [OutputSpec] = []
         for track in found {
             var scope = scope
@@ -115,7 +132,7 @@ extension JobDecoder {
     /// Reports a division of the outputs of a job whose source isn't a media file, or that has `publish_if`.
     func checkDivision(_ job: JobSpec) {
         guard let division = job.outputs.lazy.compactMap(\.division).first else { return }
-        if let condition = job.publishIf, !condition.range.isDefault {
+        if let condition = job.publishIf {
             reader.sink.error(
                 .conflictingKeys, "`publish_if` can't be combined with `${track.…}` in the destination",
                 at: condition.range,

@@ -20,9 +20,6 @@ struct JobDecoder {
     /// The tracks of the source; nil while they are unknown.
     var tracks: Tracks?
 
-    /// Maximum number of outputs of a job. Each has a file that is open while the job runs.
-    static let mostOutputs = 32
-
     /// Returns the job; nil after an error is reported, or if a value is not known yet.
     func job(_ written: YAMLNode) -> JobSpec? {
         let parts = OutputNodes(written)
@@ -31,7 +28,8 @@ struct JobDecoder {
         DestinationCheck(scope: scope, reader: reader).check(parts.job, as: Language.job)
         checkPackageDestination(parts, scope)
         let location = Self.divisionLocation(in: parts.job)
-        if location != nil { scope.track = .unknown }
+        // Jobs may add what a part, such as `defaults`, lacks.
+        if location != nil || isPartial { scope.track = .unknown }
         let node = substituted(parts.job, scope)
         let type = isPartial ? Language.job.partial() : Language.job
         guard let fields = reader.fields(parts.complete(of: node), as: type) else { return nil }
@@ -46,14 +44,16 @@ struct JobDecoder {
         let scheduling = scheduling(fields)
         let when = fields["when"].flatMap { ConditionDecoder(reader: reader).source($0.value) }
         let decoded = outputs(fields, parts, scope, dividedAt: location)
-        let (outputs, omissions) = withoutTracks(decoded.specs)
+        let (outputs, omissions) = withoutOmitted(decoded.specs)
         let job = JobSpec(
             id: id, base: base, asset: asset, assetID: assetID, ranges: ranges,
             cut: cut,
             onDamage: damage,
             needs: needs ?? [], scheduling: scheduling, outputs: outputs, isTemplate: isTemplate,
-            when: when, publishIf: publishCondition(fields),
+            when: when,
+            publishIf: publishCondition(fields, isDivided: outputs.contains { $0.division != nil }),
             group: group(fields), omissions: omissions,
+            dividedOutputs: dividedNames(decoded.specs),
             undivided: outputs.contains { $0.division != nil } ? instance : nil)
         checkDivision(job)
         checkCut(job)
@@ -98,10 +98,10 @@ struct JobDecoder {
                 .invalidValue, "`outputs` is empty; a job requires at least one output", at: entry.value.range
             )
         }
-        if named.count > Self.mostOutputs {
+        if named.count > JobSpec.mostOutputs {
             reader.sink.error(
                 .fanOut,
-                "a job can have at most \(Self.mostOutputs) outputs, and this one has \(named.count)",
+                "a job can have at most \(JobSpec.mostOutputs) outputs, and this one has \(named.count)",
                 at: entry.keyRange)
             return ([], false)
         }
@@ -110,12 +110,9 @@ struct JobDecoder {
         guard case .mapping(let entries) = entry.value.content, !results.isEmpty else { return ([], false) }
         let isComplete = results.count == entries.count && results.allSatisfy(\.isComplete)
         let specs = results.flatMap(\.outputs)
-        if specs.count > Self.mostOutputs, named.count <= Self.mostOutputs {
-            reader.sink.error(
-                .fanOut,
-                "a job can have at most \(Self.mostOutputs) outputs; with one for each track, this one has \(specs.count)",
-                at: entry.keyRange)
-            return ([], false)
+        // The planner reports it, unless a condition of the job doesn't hold.
+        if specs.count > JobSpec.mostOutputs, tracks != nil {
+            return withoutTracks.outputs(fields, parts, scope, dividedAt: location)
         }
         let renditions = specs.filter { $0.destination == nil }
         // A package of `defaults` applies to jobs with outputs that have no destination.
@@ -146,17 +143,37 @@ struct JobDecoder {
         func decode(_ scope: Scope, _ id: Located<String>) -> OutputDecoder.Result? {
             var decoder = decoder(id, scope)
             decoder.ownRange = entry.value.range
-            let node = Substitution(scope: scope, reader: reader).apply(to: written)
-            return reader.fields(node, as: Language.output).flatMap { decoder.output($0) }
+            return reader.fields(substituted(written, scope), as: Language.output).flatMap {
+                decoder.output($0)
+            }
         }
         let location = Self.divisionLocation(in: written)
-        if location != nil { scope.track = .unknown }
+        if location != nil || isPartial { scope.track = .unknown }
         return decode(scope, id).map { divided($0, at: location, in: scope, decode: decode) }
+    }
+
+    /// Returns the names of divided outputs in a job, such as `captions`, or `subtitle` for the only output.
+    private func dividedNames(_ outputs: [OutputSpec]) -> [String] {
+        var names: [String] = []
+        for output in outputs {
+            guard let division = output.division else { continue }
+            let name = output.id.map { String($0.value.prefix { $0 != ":" }) }
+            let own = name ?? division.mediaType.rawValue
+            if !names.contains(own) { names.append(own) }
+        }
+        return names
+    }
+
+    /// The decoder before the source's tracks are known.
+    private var withoutTracks: JobDecoder {
+        var decoder = self
+        decoder.tracks = nil
+        return decoder
     }
 
     /// Returns outputs without those for whose optional tracks the source has none, if others remain, and a sentence for
     /// each.
-    private func withoutTracks(_ outputs: [OutputSpec]) -> (outputs: [OutputSpec], omissions: [String]) {
+    private func withoutOmitted(_ outputs: [OutputSpec]) -> (outputs: [OutputSpec], omissions: [String]) {
         guard tracks != nil else { return (outputs, []) }
         let kept = outputs.filter { !$0.isUndivided || $0.division?.isOptional != true }
         guard !kept.isEmpty, kept.count < outputs.count else { return (outputs, []) }
@@ -170,8 +187,11 @@ struct JobDecoder {
     }
 
     func decoder(_ id: Located<String>?, _ scope: Scope) -> OutputDecoder {
-        OutputDecoder(
-            reader: reader, settings: SettingsResolver(reader: reader, definition: definition, scope: scope),
+        var ofSettings = scope
+        ofSettings.track = nil
+        return OutputDecoder(
+            reader: reader,
+            settings: SettingsResolver(reader: reader, definition: definition, scope: ofSettings),
             id: id, isTemplate: isTemplate || scope.track?.isUnknown == true, asset: asset)
     }
 
@@ -281,7 +301,7 @@ struct JobDecoder {
     }
 
     /// Decodes `publish_if`. One from `defaults` is ignored in jobs that can't have it.
-    private func publishCondition(_ fields: Fields) -> PublishCondition? {
+    private func publishCondition(_ fields: Fields, isDivided: Bool) -> PublishCondition? {
         guard let entry = fields["publish_if"],
             let inner = reader.fields(entry.value, as: Language.publishIf),
             let saving = reader.value("smaller_by", of: inner, as: PublishCondition.Saving.self)
@@ -298,6 +318,8 @@ struct JobDecoder {
             }
             return nil
         }
+        // `checkDivision` reports a condition of the job itself.
+        if isDivided, entry.keyRange.isDefault { return nil }
         guard let generated = asset.generatedNoun else { return condition }
         if !entry.keyRange.isDefault {
             reader.sink.error(

@@ -34,7 +34,7 @@ package struct ExpansionLimits: Sendable {
             return own
         }
         // More outputs are reported as a separate error.
-        let count = min(entries.count, JobDecoder.mostOutputs)
+        let count = min(entries.count, JobSpec.mostOutputs)
         return own + max(0, own - Int(outputs.size)) * max(0, count - 1)
     }
 

@@ -143,7 +143,7 @@ struct Scope: Sendable {
         switch track {
         case nil:
             throw .undefined(
-                "`${\(name)}` is available only in outputs with `tracks` whose `destination` contains `${track.…}`",
+                "`${\(name)}` is available only in the `destination`, and beside it in `language`, `title` and `metadata`, of an output with `tracks`",
                 help: nil)
         case .unknown: return Value(text: "*", isDeferred: true)
         case .known(let track):

@@ -42,7 +42,7 @@ enum ReferenceGrammar {
         ("asset.dir", "the source's folder", "in a job, after `asset`"),
         (
             "track.index", "the track's index among those of its kind, from 0",
-            "in an output whose `destination` contains a variable of the track"
+            "in the `destination` of an output with `tracks`, and beside it in `language`, `title` and `metadata`"
         ),
         ("track.language", "the track's language code, `und` if the source states none", "as `track.index`"),
         ("track.codec", "FFmpeg's name of the track's codec", "as `track.index`"),

@@ -36,6 +36,8 @@ package final class JobSpec: Sendable {
     package let hidesFramesOfCuts: Bool
     /// Outputs that are omitted because the source has no track for them, as sentences.
     package let omissions: [String]
+    /// Names of the outputs that are divided into one for each track, also of those that are omitted.
+    package let dividedOutputs: [String]
     /// The instance before decoding, for decoding it again once the source's tracks are known; nil if no output depends on
     /// them.
     let undivided: JobExpander.Instance?
@@ -45,7 +47,7 @@ package final class JobSpec: Sendable {
         cut: Located<CutMode>?, onDamage: Located<DamagePolicy>?, needs: [Located<String>],
         scheduling: JobScheduling, outputs: [OutputSpec], isTemplate: Bool, when: SourceCondition? = nil,
         publishIf: PublishCondition? = nil, group: Located<String>? = nil, hidesFramesOfCuts: Bool = false,
-        omissions: [String] = [], undivided: JobExpander.Instance? = nil
+        omissions: [String] = [], dividedOutputs: [String] = [], undivided: JobExpander.Instance? = nil
     ) {
         self.when = when
         self.publishIf = publishIf
@@ -63,6 +65,7 @@ package final class JobSpec: Sendable {
         self.isTemplate = isTemplate
         self.hidesFramesOfCuts = hidesFramesOfCuts
         self.omissions = omissions
+        self.dividedOutputs = dividedOutputs
         self.undivided = undivided
     }
 }
@@ -85,6 +88,9 @@ package struct JobScheduling: Codable, Hashable, Sendable {
 extension JobSpec {
     /// Location of the first range in the job file.
     package var rangeLocation: SourceRange? { ranges.first?.range }
+
+    /// Maximum number of outputs. Each has a file that is open while the job runs.
+    package static let mostOutputs = 32
 
     /// All outputs, with the renditions of a package in place of the package.
     package var renditions: [OutputSpec] { outputs.flatMap { $0.package?.renditions ?? [$0] } }

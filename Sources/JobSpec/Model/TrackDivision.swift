@@ -36,6 +36,11 @@ package struct TrackDivision: Sendable {
     package internal(set) var track: Track?
     /// Indices of the rules that select the tracks: one, or those of a `choose`.
     let rules: Range<Int>
+
+    /// Selection of the output's track; nil for an output that isn't divided yet.
+    package var own: TrackSelection? {
+        track.map { TrackSelection(.matching(TrackCriteria(index: $0.index)), at: selection.range) }
+    }
 }
 
 extension OutputSpec {
@@ -47,9 +52,9 @@ extension OutputSpec {
         guard let division else { return self }
         var part = self
         part.division?.track = track
+        guard let own = part.division?.own else { return part }
         for index in division.rules where part.tracks.indices.contains(index) {
-            part.tracks[index].selection = TrackSelection(
-                .matching(TrackCriteria(index: track.index)), at: division.selection.range)
+            part.tracks[index].selection = own
         }
         return part
     }

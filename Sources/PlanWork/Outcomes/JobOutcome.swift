@@ -184,6 +184,8 @@ public struct OutputResult: Sendable {
             package var crf: Double
             /// Similarity that was measured: SSIM, or PSNR in dB; 200 for equal frames.
             package var value: Double
+            /// Number of windows that were encoded; nil for the whole track.
+            package var windows: Int? = nil
         }
         package var metric: SimilarityMetric
         package var pool: SimilarityPool
@@ -200,14 +202,18 @@ public struct OutputResult: Sendable {
         package var isValid: Bool {
             probes.count <= QualityFit.maximumProbes && encodes.count <= QualityFit.maximumEncodes
                 && ([target, within] + (probes + encodes).map(\.value)).allSatisfy((0...200).contains)
-                && (probes + encodes).allSatisfy { (0...63).contains($0.crf) }
+                && (probes + encodes).allSatisfy {
+                    (0...63).contains($0.crf) && (1...TargetQuality.maximumWindows).contains($0.windows ?? 1)
+                }
         }
 
-        /// Probes and encodes for the user, such as `probes crf 23: 0.981, crf 21.5: 0.9849; file crf 21.5: 0.9852`.
+        /// Probes and encodes for the user, such as
+        /// `probes crf 23: 0.981 (5 windows), crf 21.5: 0.9849 (16 windows); file crf 21.5: 0.9852`.
         package var text: String {
             func list(_ attempts: [Attempt]) -> String {
                 attempts.map {
                     "crf \(ThousandthsText.text(Int(($0.crf * 1000).rounded()))): \(metric.text($0.value))"
+                        + ($0.windows.map { " (\(counted($0, "window")))" } ?? "")
                 }.joined(separator: ", ")
             }
             return "probes \(list(probes))" + (encodes.isEmpty ? "" : "; file \(list(encodes))")

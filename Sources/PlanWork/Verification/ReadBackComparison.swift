@@ -144,7 +144,8 @@ struct ReadBackComparison {
             switch entry.key.lowercased() {
             // The timecode is checked separately; `alpha_mode` marks a separate alpha plane and isn't a user tag.
             case MetadataEntry.timecodeKey, "alpha_mode": return false
-            case "language" where track != nil: return track?.languageCode != entry.value
+            // A track without a language is read as one of the language `und`.
+            case "language" where track != nil: return (track?.languageCode ?? "und") != entry.value
             // A demuxer may keep the case of the key, so that the track has the tag but no title.
             case "title" where track != nil, "handler_name" where track != nil:
                 return track?.title != entry.value

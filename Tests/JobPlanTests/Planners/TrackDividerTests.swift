@@ -42,8 +42,10 @@ import Testing
             }
         }
 
-        init(_ jobs: String) throws {
-            yaml = "version: 1\njobs:\n" + jobs
+        init(_ jobs: String) throws { try self.init(yaml: "version: 1\njobs:\n" + jobs) }
+
+        init(yaml: String) throws {
+            self.yaml = yaml
             let (file, sink) = decode(yaml, file: "/jobs/jobs.yaml", directory: "/jobs")
             guard let file, !sink.hasErrors else { throw ProgramError(message: rendered(sink, yaml)) }
             self.file = file
@@ -191,7 +193,7 @@ import Testing
         let result = none.plan()
         #expect(
             none.messages(result.diagnostics) == [
-                "no-such-track at one: the job has no output: the output `subtitle:1` is omitted: optional subtitle track 6 dropped: it has no event"
+                "no-such-track at one: the job has no output: optional subtitle track 6 dropped: it has no event"
             ])
         #expect(result.plan.refusals.map(\.id) == ["one"])
         let required = try Batch(
@@ -264,6 +266,63 @@ import Testing
             ])
         #expect(result.plan.refusals.map(\.id) == ["one"])
         #expect(result.plan.jobs.map(\.id) == ["two"])
+    }
+
+    /// A condition of the divided rule applies to its outputs, whose other tracks don't suffice.
+    @Test func ruleThatDoesNotApply() throws {
+        func rules(_ isOptional: Bool) -> String {
+            "{ video: first, copy: true }, { audio: all, when: { duration: { min: 1:00 } }, copy: true, optional: \(isOptional) }"
+        }
+        let required = try Batch(rules(false), to: "out/${track.index}.mkv")
+        let refused = required.plan()
+        #expect(
+            required.messages(refused.diagnostics) == [
+                "no-such-track at all: the rule of `${track.…}` doesn't apply, so that nothing is written"
+            ])
+        let optional = try Batch(rules(true), to: "out/${track.index}.mkv")
+        let reason = "the audio rule in line 5 doesn't apply: `duration` is 10 s (required: at least 1:00)"
+        #expect(
+            optional.messages(optional.plan().diagnostics) == [
+                "no-such-track at one: the job has no output: \(reason)"
+            ])
+        let beside = try Batch(
+            """
+              one:
+                asset: film.mkv
+                outputs:
+                  main: { tracks: [ { video: first, copy: true } ], destination: out/main.mkv }
+                  dub: { tracks: [ \(rules(true)) ], destination: "out/${track.index}.mkv" }
+
+            """)
+        #expect(beside.outputs() == ["one/main /jobs/out/main.mkv 0"])
+        #expect(beside.plan().plan.jobs[0].dividedOutputs == ["dub"])
+    }
+
+    /// `publish_if` of `defaults` applies to jobs with a single output.
+    @Test func defaults_applyToDividedOutputs() throws {
+        let yaml = """
+            version: 1
+            defaults: { publish_if: { smaller_by: 50% }, destination: "out/${job}.${track.index}.mka", metadata: { set: { title: "${track.language}" } } }
+            jobs:
+              one: { asset: film.mkv, tracks: [ { audio: all, copy: true } ] }
+
+            """
+        let batch = try Batch(yaml: yaml)
+        #expect(
+            batch.outputs() == [
+                "one/audio:0 /jobs/out/one.0.mka 1", "one/audio:1 /jobs/out/one.1.mka 2",
+                "one/audio:2 /jobs/out/one.2.mka 3",
+            ])
+        #expect(batch.plan().plan.jobs[0].publishIf == nil)
+    }
+
+    /// Warnings that depend on the destination are reported once it is known.
+    @Test func warnings_areReportedAfterTheDivision() throws {
+        let batch = try Batch(Self.copies, "container: mkv", to: "out/${track.index}.mp4")
+        #expect(
+            batch.messages(batch.plan().diagnostics) == [
+                "warning unknown-container at \"out/${track.index}.mp4\": the extension `.mp4` doesn't match the container mkv; players may reject the file"
+            ])
     }
 
     /// Only the sources of selected jobs are opened, each once.

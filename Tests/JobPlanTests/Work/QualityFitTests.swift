@@ -23,13 +23,15 @@ import Testing
                 tick: Rational(1, 25)))
     }
 
-    /// Returns the fit after its search and encodes, whose values exceed those of the probes by `offset`.
+    /// Returns the fit after its search and encodes, whose values exceed those of the probes by `offset`. Those of probes of a
+    /// part of the windows exceed them by `partial`.
     private func fit(
-        _ target: TargetQuality, offset: Double = 0, _ value: (Double) -> Double
+        _ target: TargetQuality, offset: Double = 0, partial: Double = 0, _ value: (Double) -> Double
     ) -> QualityFit {
         var fit = QualityFit(target)
-        while let crf = fit.nextProbe {
-            fit.addProbe(QualityFit.Attempt(crf: crf, value: value(Double(crf) / 1000)))
+        while let probe = fit.nextProbe {
+            let value = value(Double(probe.crf) / 1000) + (probe.isPartial ? partial : 0)
+            fit.addProbe(QualityFit.Attempt(crf: probe.crf, value: value, isPartial: probe.isPartial))
         }
         if fit.isUnreachable { return fit }
         while let crf = fit.nextEncode {
@@ -100,10 +102,10 @@ import Testing
         let millisecond = Rational(1, 1000)
         let hour = TimeRange(start: .zero, duration: MediaTime(seconds: 3600))
         let windows = TargetQuality.windows(in: [hour], tick: millisecond)
-        #expect(windows.count == 24)
-        let starts: [Double] = (0..<24).map { (index: Int) -> Double in Double(index) * 150 + 74 }
+        #expect(windows.count == 32)
+        let starts: [Double] = (0..<32).map { (index: Int) -> Double in Double(index) * 112.5 + 55.625 }
         #expect(windows.map(\.start.seconds) == starts)
-        #expect(windows.allSatisfy { $0.duration.seconds == 2 })
+        #expect(windows.allSatisfy { $0.duration.seconds == 1.25 })
         let short = TimeRange(start: .zero, duration: MediaTime(seconds: 30))
         #expect(TargetQuality.windows(in: [short], tick: millisecond).isEmpty)
         let parts = TargetQuality.windows(
@@ -111,7 +113,37 @@ import Testing
                 TimeRange(start: MediaTime(seconds: 10), duration: MediaTime(seconds: 1)),
                 TimeRange(start: MediaTime(seconds: 20), duration: MediaTime(seconds: 59)),
             ], tick: millisecond)
-        #expect(parts.map(\.start.seconds) == [23, 33, 43, 53, 63, 73])
+        #expect(parts.count == 8)
+        #expect(
+            parts.map(\.start.seconds)
+                == (0..<8).map { (index: Int) -> Double in Double(index) * 7.5 + 22.125 })
+    }
+
+    /// The first probes encode every third window. The similarity of the first half second of each window isn't measured.
+    @Test func windowsOfProbes() throws {
+        var target = try target("libx264", .ssim, 0.98)
+        #expect(target.fewWindows.isEmpty)
+        target.windows = TargetQuality.windows(
+            in: [TimeRange(start: .zero, duration: MediaTime(seconds: 80))], tick: Rational(1, 1000))
+        #expect(target.fewWindows == [1, 4, 7].map { target.windows[$0] })
+        let settling = TargetQuality.settling(in: target.fewWindows)
+        #expect(settling.map(\.start.seconds) == [0, 1.25, 2.5])
+        #expect(settling.map(\.duration.seconds) == [0.5, 0.5, 0.5])
+        let short = [TimeRange(start: .zero, duration: MediaTime(seconds: 0.2))]
+        #expect(TargetQuality.settling(in: short).map(\.duration.seconds) == [0.2])
+    }
+
+    /// With windows, all of them are encoded once if the probes of a part have shown how the similarity changes with `crf`, even
+    /// if those of the part differ.
+    @Test(arguments: ["libx264", "libx265", "libsvtav1", "libvpx-vp9"], [-0.8, 0, 0.8])
+    func allWindowsAreProbedOnce(_ encoder: String, _ partial: Double) throws {
+        var target = try target(encoder, .psnr, 40)
+        target.windows = [TimeRange(start: .zero, duration: MediaTime(seconds: 2))]
+        let fit = fit(target, partial: partial) { 56 - 0.4 * $0 - 0.003 * $0 * $0 }
+        #expect(fit.probes.count { $0.isPartial } <= 2)
+        #expect(fit.probes.count { !$0.isPartial } <= (partial == 0 ? 1 : 2))
+        #expect(fit.encodes.count == 1)
+        #expect(abs(try #require(fit.encodes.last).value - 40) <= 0.3)
     }
 
     /// Times that can't be counted in ticks have no windows.
@@ -125,7 +157,7 @@ import Testing
         let range = TimeRange(start: .zero, duration: MediaTime(seconds: 31))
         for tick in [Rational(1, 25), Rational(1001, 30000)] {
             let windows = TargetQuality.windows(in: [range], tick: tick)
-            #expect(windows.count == 6)
+            #expect(windows.count == 8)
             for window in windows {
                 for time in [window.start, window.duration] {
                     let ticks = (time.seconds / tick.double).rounded()

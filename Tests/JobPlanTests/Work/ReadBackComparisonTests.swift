@@ -74,6 +74,11 @@ import Testing
                 $0.title = "T"
             }, tags: [Self.tag("TITLE", "H")])
         #expect(try comparison([planned], [tagged]).losses == [])
+        // An unknown language is read as none.
+        planned.metadata[0].value = "und"
+        let unknown = try AssetTrack.read(.audio { $0.title = "T" }, tags: [Self.tag("TITLE", "H")])
+        #expect(try comparison([planned], [unknown]).losses == [])
+        planned.metadata[0].value = "deu"
         let plain = try AssetTrack.read(.audio { $0.language = "eng" })
         let losses = try comparison([planned], [plain]).losses
         #expect(

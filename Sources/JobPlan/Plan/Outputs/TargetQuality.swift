@@ -26,9 +26,14 @@ package struct TargetQuality: Codable, Hashable, Sendable {
     /// Location of `quality` in the job file.
     package var location: SourceRange
 
-    /// Duration of a window in seconds. In shorter ones, the keyframe at the start raises the similarity: by 0.003 SSIM with
-    /// libx264 and windows of 1 s.
-    static let windowSeconds = 2.0
+    /// Duration of a window in seconds.
+    static let windowSeconds = 1.25
+    /// Start of a window that isn't measured, in seconds: the keyframe raises the similarity of the first frames, by 0.002 SSIM
+    /// over 1.25 s with libx264 at its `veryfast` preset.
+    static let settlingSeconds = 0.5
+
+    /// Maximum number of windows.
+    package static let maximumWindows = 32
 
     /// Creates the target of an encoding; nil if the encoder has no constant quality. `ranges` are the ranges of the source
     /// that the output reads, in order; their limits and all frames are at multiples of `tick`.
@@ -55,7 +60,7 @@ package struct TargetQuality: Codable, Hashable, Sendable {
         let total = ranges.reduce(0) { $0 + $1.duration.seconds }
         guard total > 30 else { return [] }
         // The error of the estimate depends on their number, and hardly on their duration.
-        let count = min(24, max(6, Int(min(total, 1e6) / 12)))
+        let count = min(maximumWindows, max(8, Int(min(total, 1e6) / 8)))
         return (0..<count).compactMap { index in
             var offset = (Double(index) + 0.5) * total / Double(count) - windowSeconds / 2
             for range in ranges {
@@ -75,6 +80,21 @@ package struct TargetQuality: Codable, Hashable, Sendable {
         }
     }
 
+    /// Every third window, for the first probes; none if there are no windows.
+    package var fewWindows: [TimeRange] {
+        windows.indices.filter { $0 % 3 == 1 }.map { windows[$0] }
+    }
+
+    /// Returns the starts of some windows that aren't measured, on the time line of the windows one after the other.
+    package static func settling(in windows: [TimeRange]) -> [TimeRange] {
+        var start = MediaTime.zero
+        return windows.map { window in
+            defer { start = start + window.duration }
+            return TimeRange(
+                start: start, duration: min(window.duration, MediaTime(seconds: settlingSeconds)))
+        }
+    }
+
     /// Returns the number of ticks in a duration in seconds, rounded down but for the error of floating-point numbers; nil if
     /// it is out of range.
     private static func whole(_ seconds: Double, _ tick: Rational) -> Int64? {
@@ -86,11 +106,11 @@ package struct TargetQuality: Codable, Hashable, Sendable {
         "\(metric.rawValue) \(metric.text(value)) (\(pool.rawValue), within \(metric.text(within)))"
     }
 
-    /// The search for the user, such as `crf 0 to 51, 4 windows of 2 s`.
+    /// The search for the user, such as `crf 0 to 51, probed in 16 windows of 1.25 s`.
     package var search: String {
         let extent =
             windows.isEmpty
-            ? "the whole range" : "\(counted(windows.count, "window")) of \(Int(Self.windowSeconds)) s"
+            ? "the whole range" : "\(counted(windows.count, "window")) of \(Self.windowSeconds) s"
         return "crf \(ThousandthsText.text(lowest)) to \(ThousandthsText.text(highest)), probed in \(extent)"
     }
 }
@@ -119,20 +139,21 @@ extension JobPlan {
         changing(crfs, ofTracksWith: \.targetQuality) { $0.take(crf: $1) }
     }
 
-    /// Returns the plan of a probe: the track of an output with a target quality alone, encoded in its windows.
-    package func probe(of output: Int, crf: Int) -> JobPlan? {
-        guard let (quality, track) = outputs[output].targetQuality else { return nil }
+    /// Returns the plan of a probe: the track of an output with a target quality alone, encoded in some windows; the whole of it
+    /// without windows.
+    package func probe(of output: Int, crf: Int, in windows: [TimeRange]) -> JobPlan? {
+        guard let (_, track) = outputs[output].targetQuality else { return nil }
         var plan = with(crfs: [output: crf])
         var only = plan.outputs[output].tracks[track]
         (only.transform, only.metadata) = (nil, [])
         plan.outputs[output].tracks = [only]
         plan.outputs[output].container = ContainerType.matroska.name
         plan.outputs[output].kind = .media(MediaPlan())
-        if !quality.windows.isEmpty {
-            plan.outputs[output].expectedDuration = quality.windows.reduce(.zero) { $0 + $1.duration }
+        if !windows.isEmpty {
+            plan.outputs[output].expectedDuration = windows.reduce(.zero) { $0 + $1.duration }
             let input = outputs[output].input
             plan.inputs[input].range = nil
-            plan.inputs[input].joinedRanges = quality.windows
+            plan.inputs[input].joinedRanges = windows
         }
         return plan
     }

@@ -9,6 +9,8 @@ struct RuleSelection {
     let conditions: ConditionEvaluator
     /// Location of the source in the job file, for errors of reading it.
     let sourceLocation: SourceRange
+    /// Whether it isn't an error that no rule applies.
+    var mayBeEmpty = false
 
     /// Returns the rules that apply, without their conditions; nil after an error. A note states the facts that decide.
     func decide() -> Decision<[TrackRule]> {
@@ -38,7 +40,7 @@ struct RuleSelection {
             (chosen.when, chosen.choice) = (nil, nil)
             applicable.append(chosen)
         }
-        if applicable.isEmpty, let first = rules.first, !reasons.hasErrors {
+        if applicable.isEmpty, !mayBeEmpty, let first = rules.first, !reasons.hasErrors {
             reasons.error(
                 .noSuchTrack, "no track rule applies: \(omitted.joined(separator: "; "))", at: first.range,
                 help: "add a rule without `when`, or skip such sources by `when` of the job")

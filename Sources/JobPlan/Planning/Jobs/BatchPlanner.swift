@@ -40,7 +40,7 @@ package struct BatchPlanner {
     ) {
         catalog = SourceCatalog(files, prober: prober, disk: disk)
         var divider = TrackDivider(catalog)
-        let files = divider.divided(files) { _ in true }
+        let files = divider.divided(files)
         (self.files, self.disk) = (files, disk)
         destinations = DestinationTable(on: disk)
         groups = LoudnessGroups(

@@ -93,6 +93,7 @@ struct JobPlanner {
             location: job.id.range, inputs: [], outputs: [], scheduling: job.scheduling,
             publishIf: job.publishIf)
         var omissions = job.omissions
+        var omitted: [String] = []
         for (position, (output, destination)) in zip(job.outputs, targets).enumerated() {
             if let destination, let written = output.destination,
                 !output.lacksContainer,
@@ -113,9 +114,9 @@ struct JobPlanner {
             sink.add(decision.reasons.diagnostics)
             guard var planned = decision.value else {
                 if let id = output.id, !decision.reasons.hasErrors {
-                    omissions.append(
-                        "the output `\(id.value)` is omitted: \(decision.reasons.notes.joined(separator: "; "))"
-                    )
+                    let reason = decision.reasons.notes.joined(separator: "; ")
+                    omissions.append("the output `\(id.value)` is omitted: \(reason)")
+                    if !omitted.contains(reason) { omitted.append(reason) }
                 }
                 continue
             }
@@ -132,24 +133,33 @@ struct JobPlanner {
         }
         if plan.outputs.isEmpty, !sink.hasErrors {
             sink.error(
-                .noSuchTrack, "the job has no output: \(omissions.joined(separator: "; "))", at: job.id.range)
+                .noSuchTrack, "the job has no output: \(omitted.joined(separator: "; "))", at: job.id.range)
             return nil
         }
+        if !job.dividedOutputs.isEmpty { plan.dividedOutputs = job.dividedOutputs }
         if !omissions.isEmpty { plan.outputs[0].notes.insert(contentsOf: omissions, at: 0) }
         return .plan(plan)
     }
 
-    /// Reports outputs of one track each for which the source has no track.
+    /// Reports outputs of one track each for which the source has no track, or too many.
     private func reportUndivided(_ description: SourceDescription, into sink: inout DiagnosticSink) {
         for output in job.outputs where output.isUndivided {
             guard let division = output.division else { continue }
+            let matching = description.tracks(of: division.mediaType, matching: division.selection)
+            guard matching.isEmpty else {
+                sink.error(
+                    .fanOut,
+                    "a job can have at most \(JobSpec.mostOutputs) outputs, and the source has \(counted(matching.count, "track")) for this destination",
+                    at: division.range)
+                continue
+            }
             let type = division.mediaType.rawValue
             let count = description.tracks(of: division.mediaType).count
             sink.error(
                 .noSuchTrack,
                 "no \(type) track matches\(division.selection.alternatives), so that nothing is written: the source has \(count == 0 ? "no \(type)" : counted(count, "\(type) track"))",
                 at: division.selection.range,
-                help: division.isOptional
+                help: division.isOptional || job.outputs.count == 1
                     ? "`when` skips sources without such a track"
                     : "with `optional: true` the other outputs of the job are written; `when` skips sources without such a track"
             )

@@ -8,16 +8,39 @@ internal import Media
 /// before any job is planned, because the destinations of all jobs are compared.
 struct TrackDivider {
     private let catalog: SourceCatalog
-    /// Errors of the divided jobs, such as too many outputs.
+    /// Warnings and errors about the divided jobs.
     private(set) var diagnostics = DiagnosticSink()
     /// The jobs that can't be divided.
     private(set) var refusals: [BatchPlan.Refusal] = []
+    /// The result of each job that was divided; nil after an error.
+    private var known: [InstanceKey: JobSpec?] = [:]
 
     init(_ catalog: SourceCatalog) { self.catalog = catalog }
 
-    /// Returns job files with the outputs of the jobs that meet a condition divided. A job whose source can't be opened
+    /// Returns job files with the outputs of all jobs divided, without jobs that are refused. A job whose source can't be opened
     /// remains as it is; its planner reports the reason.
+    mutating func divided(_ files: [JobFile]) -> [JobFile] {
+        divided(files, where: { _ in true }) { divider, divided, job, file, sink in
+            let own = sink.named(of: job)
+            divider.diagnostics.add(own)
+            if divided == nil {
+                divider.refusals.append(
+                    BatchPlan.Refusal(
+                        id: job.id.value, file: file.path, diagnostics: own.diagnostics))
+            }
+            return divided
+        }
+    }
+
+    /// Returns job files with the outputs of the jobs that meet a condition divided, without diagnostics.
     mutating func divided(_ files: [JobFile], where isWanted: (JobSpec) -> Bool) -> [JobFile] {
+        divided(files, where: isWanted) { _, divided, job, _, _ in divided ?? job }
+    }
+
+    private mutating func divided(
+        _ files: [JobFile], where isWanted: (JobSpec) -> Bool,
+        finish: (inout Self, JobSpec?, JobSpec, JobFile, DiagnosticSink) -> JobSpec?
+    ) -> [JobFile] {
         func isDivided(_ job: JobSpec) -> Bool {
             !job.isTemplate && job.outputs.contains(where: \.isUndivided) && isWanted(job)
         }
@@ -27,24 +50,33 @@ struct TrackDivider {
                 return SourceRequest(path: file.absolutePath(written), timing: job.asset.timing)
             }
         }
-        catalog.probe(ahead: requests)
-        return files.map { file in
+        if !requests.isEmpty { catalog.probe(ahead: requests) }
+        return files.enumerated().map { index, file in
             guard file.jobs.contains(where: isDivided) else { return file }
-            var divided = file
-            divided.jobs = file.jobs.compactMap { isDivided($0) ? self.divided($0, of: file) : $0 }
-            return divided
+            var changed = file
+            changed.jobs = file.jobs.compactMap { job in
+                guard isDivided(job) else { return job }
+                let key = InstanceKey(file: index, id: job.id.value)
+                if let known = known[key] { return known ?? job }
+                var sink = DiagnosticSink()
+                let divided = divided(job, of: file, into: &sink)
+                known[key] = .some(divided)
+                return finish(&self, divided, job, file, sink)
+            }
+            return changed
         }
     }
 
-    /// Returns a job with its outputs divided; nil after an error, for which the job is refused.
-    private mutating func divided(_ job: JobSpec, of file: JobFile) -> JobSpec? {
+    /// Returns a job with its outputs divided; nil after an error.
+    private func divided(
+        _ job: JobSpec, of file: JobFile, into sink: inout DiagnosticSink
+    ) -> JobSpec? {
         let resolver = InputResolver(
             catalog: catalog, file: file, outputs: ReadOutputs(),
             keepsFullChroma: job.requestsFullChroma)
         var unread = DiagnosticSink()
         guard let source = resolver.input(of: job, into: &unread)?.description else { return job }
-        var sink = DiagnosticSink()
-        let divided = file.divided(job, into: &sink) { type, selection in
+        return file.divided(job, into: &sink) { type, selection in
             let all = source.tracks(of: type).map(\.index)
             return source.tracks(of: type, matching: selection).compactMap { track in
                 all.firstIndex(of: track.index).map {
@@ -52,11 +84,5 @@ struct TrackDivider {
                 }
             }
         }
-        guard divided == nil || sink.hasErrors else { return divided }
-        let own = sink.named(of: job)
-        diagnostics.add(own)
-        refusals.append(
-            BatchPlan.Refusal(id: job.id.value, file: file.path, diagnostics: own.diagnostics))
-        return nil
     }
 }

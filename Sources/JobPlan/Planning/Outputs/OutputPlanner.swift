@@ -51,9 +51,19 @@ struct OutputPlanner {
     /// Returns the output plan and the input that it reads; nil after an error.
     consuming func decide() -> Decision<(input: InputPlan, output: OutputPlan)> {
         let selection = RuleSelection(
-            rules: output.tracks, conditions: conditions, sourceLocation: job.asset.range)
+            rules: output.tracks, conditions: conditions, sourceLocation: job.asset.range,
+            mayBeEmpty: output.division?.isOptional == true)
         guard let rules = reasons.take(selection.decide()) else { return Decision(nil, reasons) }
         output.tracks = rules
+        if let division = output.division, !rules.contains(where: { $0.selection == division.own }) {
+            if !division.isOptional {
+                reasons.error(
+                    .noSuchTrack, "the rule of `${track.…}` doesn't apply, so that nothing is written",
+                    at: division.selection.range,
+                    help: "with `optional: true` the output is omitted; `when` of the job skips such sources")
+            }
+            return Decision(nil, reasons)
+        }
         let chooser = TrackChooser(
             job: job, output: output, isMedia: product.isMedia, isRendition: isRendition,
             container: container, input: input, files: files, conditions: conditions, prober: prober,
@@ -82,8 +92,11 @@ struct OutputPlanner {
     /// Returns whether a rendition of a package, or an optional output of one track, has no such track.
     private func isOmitted(_ tracks: [TrackPlan]) -> Bool {
         if isRendition { return tracks.isEmpty }
-        guard let division = output.division, division.isOptional else { return false }
-        return !tracks.contains { $0.source.mediaType == division.mediaType }
+        guard let division = output.division, division.isOptional, let own = division.own else {
+            return false
+        }
+        let track = description.tracks(of: division.mediaType, matching: own).first?.index
+        return !tracks.contains { $0.source.index == track && $0.file == nil }
     }
 
     private mutating func assemble(

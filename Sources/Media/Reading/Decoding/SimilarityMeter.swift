@@ -7,7 +7,7 @@ package struct SimilarityMeter: Sendable {
     package enum Outcome: Sendable {
         /// The metric over all frames, by default its mean.
         case value(Double)
-        /// The numbers of frames differ, or there are none.
+        /// The numbers of frames, which differ, or none of which were compared.
         case counts(source: Int, output: Int)
     }
 
@@ -30,10 +30,20 @@ package struct SimilarityMeter: Sendable {
         self.isCancelled = isCancelled
     }
 
-    /// Decodes both tracks from start to end. Throws `CancellationError` if cancelled.
-    package func measure(_ metric: SimilarityMetric, pool: SimilarityPool = .mean) throws -> Outcome {
+    /// Decodes both tracks from start to end. Frames in `ignored`, ascending ranges of the output's time line, are counted but not
+    /// compared. Throws `CancellationError` if cancelled.
+    package func measure(
+        _ metric: SimilarityMetric, pool: SimilarityPool = .mean, ignoring ignored: [TimeRange] = []
+    ) throws -> Outcome {
         try reference.start()
-        guard let first = try reference.next()?.takeFrame() else { return .counts(source: 0, output: 0) }
+        var ignored = ignored[...]
+        func isCompared(at time: MediaTime) -> Bool {
+            while let range = ignored.first, range.end <= time { ignored.removeFirst() }
+            return ignored.first.map { time < $0.start } ?? true
+        }
+        guard let sample = try reference.next() else { return .counts(source: 0, output: 0) }
+        var isNextCompared = isCompared(at: sample.presentationTime)
+        guard let first = sample.takeFrame() else { return .counts(source: 0, output: 0) }
         // The output's decoder may return an equivalent format, such as yuvj420p, so its frames are converted to the
         // reference's.
         let settings = VideoOutputSettings(
@@ -49,7 +59,9 @@ package struct SimilarityMeter: Sendable {
             var referenceFrame = waiting.take()
             if outputFrame != nil { outputs += 1 }
             guard outputFrame != nil || referenceFrame != nil else {
-                guard let value = try comparison.result(pool) else { return .counts(source: 0, output: 0) }
+                guard let value = try comparison.result(pool) else {
+                    return .counts(source: sources, output: outputs)
+                }
                 return .value(value)
             }
             guard let one = outputFrame.take(), let other = referenceFrame.take() else {
@@ -57,9 +69,11 @@ package struct SimilarityMeter: Sendable {
                 while try outputSamples.next() != nil { outputs += 1 }
                 return .counts(source: sources, output: outputs)
             }
-            try comparison.add(one, other)
-            waiting = try reference.next()?.takeFrame()
-            if waiting != nil { sources += 1 }
+            if isNextCompared { try comparison.add(one, other) }
+            guard let sample = try reference.next() else { continue }
+            isNextCompared = isCompared(at: sample.presentationTime)
+            waiting = sample.takeFrame()
+            sources += 1
         }
     }
 }
