@@ -57,8 +57,8 @@ def main():
                     event, _, _ = run(folder, path, f"{settings}, quality: {{ {metric}: {target} }}")
                     quality = event["quality"]
                     last, windows = quality["encodes"][-1], [p["windows"] for p in quality["probes"]]
-                    unreachable = "1.0" if metric == "ssim" else "100"
-                    limits = f"crf: [{last['crf']}, {last['crf']}]"
+                    unreachable = "1.0" if metric == "ssim" else "80"
+                    limits = f"crf: [{last['crf']}, {last['crf'] + 1}]"
                     _, failed, both = run(folder, path, f"{settings}, quality: {{ {metric}: {unreachable}, {limits} }}")
                     assert "can't be reached" in failed, failed
                     # These probes encode a part of the windows, then all of them, at the `crf` of the result.

@@ -25,9 +25,10 @@ extension JobWork {
         let targets = targets(of: input)
         running.withLock { $0.rounds = (0, targets.count * QualityFit.maximumProbes) }
         for (number, target) in targets.enumerated() {
-            var fit = QualityFit(target.quality)
+            let quality = try atKeyFrames(target.quality, target.output, track: target.track)
+            var fit = QualityFit(quality)
             while let next = fit.nextProbe {
-                let windows = next.isPartial ? target.quality.fewWindows : target.quality.windows
+                let windows = next.isPartial ? quality.fewWindows : quality.windows
                 let value = try await probe(target.output, crf: next.crf, of: windows, in: scratch)
                 fit.addProbe(QualityFit.Attempt(crf: next.crf, value: value, isPartial: next.isPartial))
                 endRound()
@@ -42,6 +43,28 @@ extension JobWork {
             qualityFits[target.output] = fit
         }
         scratch.empty()
+    }
+
+    /// Returns a target whose windows start at keyframes of the source where possible, so that few frames are decoded in
+    /// addition. Frames of a converted rate aren't at the times of the source's.
+    private func atKeyFrames(
+        _ quality: TargetQuality, _ output: Int, track: Int
+    ) throws -> TargetQuality {
+        let input = plan.inputs[plan.outputs[output].input]
+        let planned = plan.outputs[output].tracks[track]
+        guard !quality.windows.isEmpty, input.package == nil, planned.encoding?.video?.frameRate == nil,
+            case .file(let path) = input.assetSource
+        else { return quality }
+        let contents = try Asset(input.assetSource, timing: .fast, environment: environment)
+            .loadSynchronously()
+        let keyFrames = try contents.keyFrameTimes(
+            before: quality.windows.map(\.start), of: SessionBuilder.track(of: planned, in: contents),
+            path: path,
+            environment: environment.sources)
+        var moved = quality
+        moved.windows = TargetQuality.windows(
+            quality.windows, startingAt: keyFrames, in: input.extent.ranges)
+        return moved
     }
 
     private func endRound() {

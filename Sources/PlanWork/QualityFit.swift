@@ -74,7 +74,9 @@ package struct QualityFit: Sendable {
         guard probes.count < Self.maximumProbes, !isNear(last.value),
             !complete.contains(where: { $0.crf == next })
         else { return nil }
-        let isClose = abs(last.value - target.value) <= 2 * target.within
+        // Two probes of a part show the slope, by which a result is corrected.
+        let isSlopeKnown = probes.count(where: \.isPartial) > 1
+        let isClose = abs(last.value - target.value) <= (isSlopeKnown ? 8 : 2) * target.within
         guard target.windows.isEmpty || complete.count < 2 && !isClose else { return nil }
         return Probe(crf: next, isPartial: false)
     }

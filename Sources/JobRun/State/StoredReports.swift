@@ -1,5 +1,6 @@
 internal import FoundationEssentials
 package import JobPlan
+internal import LibAV
 internal import FileSystem
 
 /// Report entries of outputs, stored with the state. A report describes an output that is up to date as in the run that
@@ -75,8 +76,7 @@ package struct StoredReports: Sendable {
         )
     }
 
-    /// Returns the bit rates or values of `crf` that were tried for an output, a line for each key that requires a search;
-    /// none if the output has been replaced since.
+    /// Returns the bit rates that were tried for an output, or the similarity over the values of `crf`, in lines; none if the output has been replaced since.
     func search(of task: OutputTask) -> [String] {
         guard task.output.targetSize != nil || task.output.targetQuality != nil,
             let store = records.store(of: task.file), let name = records.jobName(task.file, task.name),
@@ -85,7 +85,12 @@ package struct StoredReports: Sendable {
             stored.output == records.published(name, in: store.folder)?.output
         else { return [] }
         let sizes = entry.encodes.map { "target_size: " + SizeFit.text($0.map { ($0.rate, $0.size) }) }
-        return [sizes, entry.quality.map { "quality: " + $0.text }].compactMap(\.self)
+        let quality = entry.quality.map { quality in
+            let target = "\(quality.metric.rawValue) \(quality.metric.text(quality.target))"
+            return ["quality: \(target), within \(quality.metric.text(quality.within))"]
+                + quality.curve.map { "  " + $0 }
+        }
+        return [sizes].compactMap(\.self) + (quality ?? [])
     }
 
     private static func text(_ value: some Encodable) -> String? {

@@ -88,6 +88,38 @@ extension JobDecoder {
         return (outputs, true)
     }
 
+    /// The decoder before the source's tracks are known.
+    var withoutTracks: JobDecoder {
+        var decoder = self
+        decoder.tracks = nil
+        return decoder
+    }
+
+    /// Returns outputs without optional ones for which the source has no track, if others remain, and a sentence for each of
+    /// those.
+    func withoutOmitted(_ outputs: [OutputSpec]) -> (outputs: [OutputSpec], omissions: [String]) {
+        guard let tracks else { return (outputs, []) }
+        func isOmitted(_ output: OutputSpec) -> Bool {
+            guard let division = output.division, output.isUndivided, division.isOptional else {
+                return false
+            }
+            return tracks(division.mediaType, division.selection).isEmpty
+        }
+        let kept = outputs.filter { !isOmitted($0) }
+        guard !kept.isEmpty else { return (outputs, []) }
+        let omissions = outputs.filter(isOmitted).map { output in
+            "the output `\(output.undividedName ?? "")` is omitted: no \(output.division?.mediaType.rawValue ?? "") track of the source matches"
+        }
+        return (kept, omissions)
+    }
+
+    /// Returns the names of divided outputs, each once.
+    static func dividedNames(_ outputs: [OutputSpec]) -> [String] {
+        outputs.filter { $0.division != nil }.compactMap(\.undividedName).reduce(into: []) { names, name in
+            if names.last != name { names.append(name) }
+        }
+    }
+
     /// Returns the division of an output by the rule that can select several tracks; nil after an error.
     private func division(of output: OutputSpec, at location: SourceRange) -> TrackDivision? {
         var groups: [Range<Int>] = []

@@ -53,7 +53,7 @@ struct JobDecoder {
             when: when,
             publishIf: publishCondition(fields, isDivided: outputs.contains { $0.division != nil }),
             group: group(fields), omissions: omissions,
-            dividedOutputs: dividedNames(decoded.specs),
+            dividedOutputs: Self.dividedNames(decoded.specs),
             undivided: outputs.contains { $0.division != nil } ? instance : nil)
         checkDivision(job)
         checkCut(job)
@@ -150,40 +150,6 @@ struct JobDecoder {
         let location = Self.divisionLocation(in: written)
         if location != nil || isPartial { scope.track = .unknown }
         return decode(scope, id).map { divided($0, at: location, in: scope, decode: decode) }
-    }
-
-    /// Returns the names of divided outputs in a job, such as `captions`, or `subtitle` for the only output.
-    private func dividedNames(_ outputs: [OutputSpec]) -> [String] {
-        var names: [String] = []
-        for output in outputs {
-            guard let division = output.division else { continue }
-            let name = output.id.map { String($0.value.prefix { $0 != ":" }) }
-            let own = name ?? division.mediaType.rawValue
-            if !names.contains(own) { names.append(own) }
-        }
-        return names
-    }
-
-    /// The decoder before the source's tracks are known.
-    private var withoutTracks: JobDecoder {
-        var decoder = self
-        decoder.tracks = nil
-        return decoder
-    }
-
-    /// Returns outputs without those for whose optional tracks the source has none, if others remain, and a sentence for
-    /// each.
-    private func withoutOmitted(_ outputs: [OutputSpec]) -> (outputs: [OutputSpec], omissions: [String]) {
-        guard tracks != nil else { return (outputs, []) }
-        let kept = outputs.filter { !$0.isUndivided || $0.division?.isOptional != true }
-        guard !kept.isEmpty, kept.count < outputs.count else { return (outputs, []) }
-        let omitted = outputs.filter { $0.isUndivided && $0.division?.isOptional == true }
-        return (
-            kept,
-            omitted.map { output in
-                "the output `\(output.id?.value ?? "")` is omitted: no \(output.division?.mediaType.rawValue ?? "") track of the source matches"
-            }
-        )
     }
 
     func decoder(_ id: Located<String>?, _ scope: Scope) -> OutputDecoder {

@@ -47,6 +47,13 @@ extension OutputSpec {
     /// Whether the output isn't divided yet, because the source's tracks are unknown.
     package var isUndivided: Bool { division.map { $0.track == nil } ?? false }
 
+    /// Id of the output before its division, such as `captions`; the kind of the tracks for the only output of a job without
+    /// `outputs`. Nil for such an output that isn't divided.
+    package var undividedName: String? {
+        guard let id else { return division?.mediaType.rawValue }
+        return division == nil ? id.value : OutputName(job: "", output: id.value).undivided.output
+    }
+
     /// Returns the part of a divided output for a track.
     func part(for track: TrackDivision.Track) -> OutputSpec {
         guard let division else { return self }

@@ -20,4 +20,24 @@ extension AssetContents {
         }
         return times.sorted()
     }
+
+    /// Returns for each of some ascending times the presentation time of the keyframe from which a video track is decoded for it;
+    /// nil where there is none at or before it. Seeks to each time.
+    /// - Throws: `MediaError` or `InputError` if the source can't be read.
+    package func keyFrameTimes(
+        before times: [MediaTime], of track: AssetTrack, path: String, environment: SourceEnvironment
+    ) throws -> [MediaTime?] {
+        let packets = try PacketSource(
+            track: track, of: DemuxerModel.named(container), path: path, environment: environment)
+        packets.damage.setPolicy(.skip)
+        return try times.map { time in
+            try packets.restart(from: (time + timeZero).ticks(in: packets.timeBase, rounding: .down))
+            while let packet = try packets.next() {
+                guard packet.isKey, packet.pts != noTimestamp else { continue }
+                let found = MediaTime(ticks: packet.pts, timeBase: packets.timeBase) - timeZero
+                return found >= .zero && found <= time ? found : nil
+            }
+            return nil
+        }
+    }
 }

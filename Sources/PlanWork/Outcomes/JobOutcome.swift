@@ -218,6 +218,32 @@ public struct OutputResult: Sendable {
             }
             return "probes \(list(probes))" + (encodes.isEmpty ? "" : "; file \(list(encodes))")
         }
+
+        /// The similarity over `crf`, a line for each probe and encode: `o` marks a probe and `x` a file in a row from the lowest to
+        /// the highest value, in which brackets enclose the accepted values.
+        package var curve: [String] {
+            let attempts =
+                (probes.map { (mark: "o", of: $0.windows.map { "\(counted($0, "window"))" } ?? "probe", $0) }
+                + encodes.map { (mark: "x", of: "file", $0) }).sorted { $0.2.crf < $1.2.crf }
+            let bounds = (target - within, target + within)
+            // Equal frames have an infinite PSNR, which is at the end of the row.
+            let shown = attempts.map(\.2.value).filter { $0 < metric.identity } + [bounds.0, bounds.1]
+            guard let lowest = shown.min(), let highest = shown.max(), lowest < highest else { return [] }
+            func column(_ value: Double) -> Int {
+                Int((min(1, (value - lowest) / (highest - lowest)) * 36).rounded()) + 1
+            }
+            func padded(_ text: String, _ width: Int) -> String {
+                text + String(repeating: " ", count: max(0, width - text.count))
+            }
+            return attempts.map { mark, extent, attempt in
+                var row = [String](repeating: "·", count: 39)
+                row[column(bounds.0) - 1] = "["
+                row[column(bounds.1) + 1] = "]"
+                row[column(attempt.value)] = mark
+                let crf = "crf \(ThousandthsText.text(Int((attempt.crf * 1000).rounded())))"
+                return "\(padded(crf, 10)) \(row.joined()) \(padded(metric.text(attempt.value), 8)) \(extent)"
+            }
+        }
     }
 
     /// The loudness of one track before and after normalization.

@@ -133,6 +133,31 @@ import Testing
         #expect(TargetQuality.settling(in: short).map(\.duration.seconds) == [0.2])
     }
 
+    /// Windows start at keyframes in their range that aren't in the window before.
+    @Test func windowsStartAtKeyFrames() {
+        func times(_ windows: [TimeRange]) -> [Double] { windows.map(\.start.seconds) }
+        func seconds(_ values: [Double]) -> [MediaTime] {
+            values.map { MediaTime(value: Int64($0 * 1000), timescale: 1000) }
+        }
+        let windows = seconds([3, 11, 19, 27]).map { TimeRange(start: $0, duration: seconds([1.25])[0]) }
+        let keyFrames: [MediaTime?] = seconds([2, 10.5, 10.5]) + [nil]
+        let moved = TargetQuality.windows(windows, startingAt: keyFrames, in: [])
+        #expect(times(moved) == [2, 10.5, 19, 27])
+        #expect(moved.allSatisfy { $0.duration.seconds == 1.25 })
+        let range = TimeRange(start: seconds([10.75])[0], end: seconds([40])[0])
+        let inRange = TargetQuality.windows(
+            Array(windows[1...]), startingAt: Array(keyFrames[1...]), in: [range])
+        #expect(times(inRange) == [11, 19, 27])
+        // Ranges can be in another order than in the source.
+        let ranges = [
+            TimeRange(start: seconds([18])[0], end: seconds([30])[0]),
+            TimeRange(start: .zero, end: seconds([5])[0]),
+        ]
+        let reordered = TargetQuality.windows(
+            [windows[2], windows[0]], startingAt: seconds([18.5, 2]).map { $0 }, in: ranges)
+        #expect(times(reordered) == [18.5, 2])
+    }
+
     /// With windows, all of them are encoded once if the probes of a part have shown how the similarity changes with `crf`, even
     /// if those of the part differ.
     @Test(arguments: ["libx264", "libx265", "libsvtav1", "libvpx-vp9"], [-0.8, 0, 0.8])
@@ -144,6 +169,26 @@ import Testing
         #expect(fit.probes.count { !$0.isPartial } <= (partial == 0 ? 1 : 2))
         #expect(fit.encodes.count == 1)
         #expect(abs(try #require(fit.encodes.last).value - 40) <= 0.3)
+    }
+
+    /// The curve of `explain`: the similarity in a row, with the accepted values in brackets.
+    @Test func curve_showsAllAttempts() throws {
+        typealias Attempt = OutputResult.Quality.Attempt
+        let quality = OutputResult.Quality(
+            metric: .psnr, pool: .mean, target: 40, within: 0.3,
+            probes: [
+                Attempt(crf: 26, value: 40.1, windows: 8), Attempt(crf: 23, value: 41.2, windows: 3),
+            ], encodes: [Attempt(crf: 26.25, value: 39.95)])
+        #expect(
+            quality.curve == [
+                "crf 23     [···············]····················o· 41.2 dB  3 windows",
+                "crf 26     [··········o····]······················ 40.1 dB  8 windows",
+                "crf 26.25  [······x········]······················ 39.95 dB file",
+            ])
+        #expect(
+            quality.text
+                == "probes crf 26: 40.1 dB (8 windows), crf 23: 41.2 dB (3 windows); file crf 26.25: 39.95 dB"
+        )
     }
 
     /// Times that can't be counted in ticks have no windows.

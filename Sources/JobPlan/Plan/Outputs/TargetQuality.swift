@@ -80,6 +80,23 @@ package struct TargetQuality: Codable, Hashable, Sendable {
         }
     }
 
+    /// Returns windows that start at the last keyframe before them, except where that isn't in the same one of some ranges, or
+    /// in the window before. Without ranges, all keyframes are possible.
+    package static func windows(
+        _ windows: [TimeRange], startingAt keyFrames: [MediaTime?], in ranges: [TimeRange]
+    ) -> [TimeRange] {
+        var end = MediaTime.zero
+        return zip(windows, keyFrames).map { window, keyFrame in
+            let range = ranges.first { $0.start <= window.start && window.start < $0.end }
+            // Windows are in the order of the ranges, which need not be that of the source.
+            if window.start < end { end = range?.start ?? .zero }
+            let earliest = max(end, range?.start ?? .zero)
+            let start = keyFrame.map { $0 >= earliest ? $0 : window.start } ?? window.start
+            end = start + window.duration
+            return TimeRange(start: start, duration: window.duration)
+        }
+    }
+
     /// Every third window, for the first probes; none if there are no windows.
     package var fewWindows: [TimeRange] {
         windows.indices.filter { $0 % 3 == 1 }.map { windows[$0] }

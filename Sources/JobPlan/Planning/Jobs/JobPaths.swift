@@ -34,8 +34,7 @@ package struct JobPaths {
         _ output: OutputSpec, of job: JobSpec, in file: JobFile, _ table: inout DestinationTable
     ) {
         if output.hasVariableFileCount {
-            let name = OutputName(
-                job: job.id.value, output: output.id?.value ?? output.division?.mediaType.rawValue)
+            let name = OutputName(job: job.id.value, output: output.undividedName)
             variableOutputs.insert(JobKey(file: file.path, id: name.description))
         }
         if output.isUndivided { return }
