@@ -86,6 +86,7 @@ import Testing
             for line in lines: jsonschema.validate(line, schema)
             quality = [l["quality"] for l in lines if l["event"] == "job_finished"][0]
             assert quality["metric"] == "psnr" and 1 <= len(quality["probes"]) <= 5, quality
+            assert {p["windows"] for p in quality["probes"]} == {3, 8} and "windows" not in quality["encodes"][0], quality
             assert 39 <= quality["encodes"][-1]["value"] <= 41, quality
             assert json.load(open("r.json"))["jobs"][0]["quality"] == quality
             """
@@ -95,13 +96,15 @@ import Testing
         #expect(checked.status == 0, "\(checked.errors)")
         let page = try String(contentsOfFile: scratch.file("r.html"), encoding: .utf8)
         #expect(page.contains("circles: probes"))
-        #expect(page.components(separatedBy: "<th scope=\"row\">probe</th>").count > 1)
+        #expect(page.contains("<th scope=\"row\">probe of 3 windows</th>"))
+        #expect(page.contains("<th scope=\"row\">probe of 8 windows</th>"))
         #expect(try tandem("run", "-v", "jobs.yaml", in: scratch).errors.contains("same one: up to date"))
         let explained = try tandem("explain", "jobs.yaml", "one", in: scratch).text
         #expect(run.errors.contains("     one: quality: "), "\(run.errors)")
-        let searched = run.errors.split(separator: "\n").compactMap { $0.split(separator: "one: ").last }
-            .first { $0.hasPrefix("quality: ") }
-        #expect(explained == "one: up to date\n  \(searched ?? "")\n")
+        let lines = explained.split(separator: "\n")
+        #expect(lines.prefix(2) == ["one: up to date", "  quality: psnr 40 dB, within 1 dB"])
+        #expect(lines.dropFirst(2).count { $0.contains("x") && $0.hasSuffix("dB file") } == 1, "\(explained)")
+        #expect(lines.count { $0.hasPrefix("    crf ") && $0.hasSuffix("windows") } >= 2, "\(explained)")
     }
 
     /// In a browser, the page shows failures first.

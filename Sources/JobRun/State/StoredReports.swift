@@ -76,7 +76,8 @@ package struct StoredReports: Sendable {
         )
     }
 
-    /// Returns the bit rates that were tried for an output, or the similarity over the values of `crf`, in lines; none if the output has been replaced since.
+    /// Returns the bit rates that were tried for an output, or the similarity over the values of `crf`, in lines; none if the
+    /// output has been replaced since.
     func search(of task: OutputTask) -> [String] {
         guard task.output.targetSize != nil || task.output.targetQuality != nil,
             let store = records.store(of: task.file), let name = records.jobName(task.file, task.name),

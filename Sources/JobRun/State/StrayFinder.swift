@@ -13,7 +13,8 @@ package struct StrayFinder: Sendable {
 
     /// Returns outputs that no job produces any more: their jobs were removed, or have other destinations now.
     /// `requested` contains the destinations of all jobs, and `variableOutputs` the outputs whose files depend on their
-    /// sources, whose last published files are kept. An output is not listed if it has changed, if another job file has adopted it, or if it is a source.
+    /// sources, whose last published files are kept. An output is not listed if it has changed, if another job file has adopted
+    /// it, or if it is a source.
     package func find(
         requested: Set<DestinationPath>, variableOutputs: Set<JobKey> = [], sources: Set<SourceFileKey>
     ) -> [Stray] {

@@ -12,7 +12,8 @@ import Testing
             "a: { asset: a.mp4, destination: a.mkv }", "b: { asset: { job: a }, destination: b.mkv }",
             "c: { asset: c.mp4, needs: [ b ], destination: c.mkv }",
             "d: { asset: d.mp4, matrix: { crf: [ 1, 2 ] }, destination: \"d-${matrix.crf}.mkv\" }",
-            "e: { asset: e.mp4, outputs: { hd: { tracks: [ { video: first, copy: true } ], destination: e.mkv } } }"
+            "e: { asset: e.mp4, outputs: { hd: { tracks: [ { video: first, copy: true } ], destination: e.mkv } } }",
+            "f: { asset: f.mkv, tracks: [ { audio: all, copy: true } ], destination: \"f${track.index}.mkv\" }"
         )
     }
 
@@ -44,6 +45,7 @@ import Testing
     @Test(arguments: [
         ("aa", "did you mean `a`?"), ("d[crf=7]", "did you mean `d[crf=1]`?"),
         ("e/hd", "it is an output of the job `e`; outputs of a job can't be selected individually"),
+        ("f/audio:1", "it is an output of the job `f`; outputs of a job can't be selected individually"),
         ("d[something]", "2 instances of `d`: `d[crf=1]`, `d[crf=2]`"),
     ]) func unknownNamesAreErrors(_ name: String, _ help: String) throws {
         let found = try #require(try select(name).diagnostics.first)

@@ -31,12 +31,13 @@ struct JobSelection {
 
     /// Returns a help text if `name` is the name of an output.
     private func job(ofOutput name: String, in files: [JobFile]) -> String? {
+        // Outputs aren't divided yet.
+        let wanted = OutputName(name).undivided
         for job in files.flatMap(\.jobs) {
-            for output in job.outputs where output.id != nil {
-                guard OutputName(job: job.id.value, output: output.id?.value).description.exact == name.exact
-                else {
-                    continue
-                }
+            for output in job.outputs {
+                guard let own = output.undividedName, own.exact == wanted.output?.exact,
+                    job.id.value.exact == wanted.job.exact
+                else { continue }
                 return
                     "it is an output of the job `\(job.id.value)`; outputs of a job can't be selected individually"
             }
