@@ -239,7 +239,8 @@ package enum PlanText {
         }
     }
 
-    static func pad(_ text: String, _ width: Int) -> String {
+    /// Returns a text followed by spaces up to a number of characters.
+    package static func pad(_ text: String, _ width: Int) -> String {
         text.count >= width ? text : text + String(repeating: " ", count: width - text.count)
     }
 

@@ -79,8 +79,8 @@ extension JobDecoder {
         for track in found {
             var scope = scope
             scope.track = .known(track)
-            let id = OutputName.output(whole.spec.id?.value, of: track, division.mediaType)
-            let result = decode(scope, Located(id, at: whole.spec.id?.range ?? location))
+            let id = Located(division.id(of: track), at: whole.spec.id?.range ?? location)
+            let result = decode(scope, id)
             guard var spec = result?.spec, result?.isComplete == true else { return (outputs, false) }
             spec.division = division
             outputs.append(spec.part(for: track))
@@ -107,15 +107,15 @@ extension JobDecoder {
         }
         let kept = outputs.filter { !isOmitted($0) }
         guard !kept.isEmpty else { return (outputs, []) }
-        let omissions = outputs.filter(isOmitted).map { output in
-            "the output `\(output.undividedName ?? "")` is omitted: no \(output.division?.mediaType.rawValue ?? "") track of the source matches"
+        let omissions = outputs.filter(isOmitted).compactMap(\.division).map {
+            "the output `\($0.name)` is omitted: no \($0.mediaType.rawValue) track of the source matches"
         }
         return (kept, omissions)
     }
 
     /// Returns the names of divided outputs, each once.
     static func dividedNames(_ outputs: [OutputSpec]) -> [String] {
-        outputs.filter { $0.division != nil }.compactMap(\.undividedName).reduce(into: []) { names, name in
+        outputs.compactMap(\.division?.name).reduce(into: []) { names, name in
             if names.last != name { names.append(name) }
         }
     }
@@ -157,7 +157,8 @@ extension JobDecoder {
         }
         let rule = output.tracks[rules.lowerBound]
         return TrackDivision(
-            mediaType: rule.mediaType, selection: rule.selection, isOptional: rule.isOptional,
+            name: output.id?.value ?? rule.mediaType.rawValue, mediaType: rule.mediaType,
+            selection: rule.selection, isOptional: rule.isOptional,
             range: location, track: nil, rules: rules)
     }
 

@@ -54,7 +54,7 @@ struct JobDecoder {
             publishIf: publishCondition(fields, isDivided: outputs.contains { $0.division != nil }),
             group: group(fields), omissions: omissions,
             dividedOutputs: Self.dividedNames(decoded.specs),
-            undivided: outputs.contains { $0.division != nil } ? instance : nil)
+            undivided: outputs.contains(where: \.isUndivided) ? instance : nil)
         checkDivision(job)
         checkCut(job)
         checkSharedGain(job)

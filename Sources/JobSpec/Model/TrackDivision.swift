@@ -24,13 +24,16 @@ package struct TrackDivision: Sendable {
         }
     }
 
+    /// Id of the output before its division, such as `captions`; the kind of the tracks for the only output of a job without
+    /// `outputs`.
+    package let name: String
     /// Kind of the tracks.
     package let mediaType: MediaType
     /// Selection of the tracks.
     package let selection: TrackSelection
     /// Whether the output is omitted for a source without such a track.
     package let isOptional: Bool
-    /// Location of the first `${track.…}` in the destination.
+    /// Location of the destination's path.
     package let range: SourceRange
     /// The track of the output; nil for an output that isn't divided yet.
     package internal(set) var track: Track?
@@ -47,12 +50,8 @@ extension OutputSpec {
     /// Whether the output isn't divided yet, because the source's tracks are unknown.
     package var isUndivided: Bool { division.map { $0.track == nil } ?? false }
 
-    /// Id of the output before its division, such as `captions`; the kind of the tracks for the only output of a job without
-    /// `outputs`. Nil for such an output that isn't divided.
-    package var undividedName: String? {
-        guard let id else { return division?.mediaType.rawValue }
-        return division == nil ? id.value : OutputName(job: "", output: id.value).undivided.output
-    }
+    /// Id of the output, or its name before a division; nil for the only output of a job without `outputs`.
+    package var undividedName: String? { division?.name ?? id?.value }
 
     /// Returns the part of a divided output for a track.
     func part(for track: TrackDivision.Track) -> OutputSpec {
@@ -67,13 +66,17 @@ extension OutputSpec {
     }
 }
 
-extension OutputName {
-    /// The name of an output of one track: the id of the divided output, or the kind of its tracks in a job without
-    /// `outputs`, followed by the track's index.
-    static func output(_ id: String?, of track: TrackDivision.Track, _ type: MediaType) -> String {
-        "\(id ?? type.rawValue):\(track.index)"
-    }
+extension JobSpec {
+    /// Whether an output isn't divided yet.
+    package var isUndivided: Bool { outputs.contains(where: \.isUndivided) }
+}
 
+extension TrackDivision {
+    /// Returns the id of the output of a track.
+    func id(of track: Track) -> String { "\(name):\(track.index)" }
+}
+
+extension OutputName {
     /// The name of the output without the track's index.
     package var undivided: OutputName {
         OutputName(job: job, output: output.map { String($0.prefix { $0 != ":" }) })

@@ -186,6 +186,9 @@ public struct OutputResult: Sendable {
             package var value: Double
             /// Number of windows that were encoded; nil for the whole track.
             package var windows: Int? = nil
+
+            /// `crf` for the user, such as `crf 21.5`.
+            fileprivate var name: String { "crf \(ThousandthsText.text(Int((crf * 1000).rounded())))" }
         }
         package var metric: SimilarityMetric
         package var pool: SimilarityPool
@@ -212,7 +215,7 @@ public struct OutputResult: Sendable {
         package var text: String {
             func list(_ attempts: [Attempt]) -> String {
                 attempts.map {
-                    "crf \(ThousandthsText.text(Int(($0.crf * 1000).rounded()))): \(metric.text($0.value))"
+                    "\($0.name): \(metric.text($0.value))"
                         + ($0.windows.map { " (\(counted($0, "window")))" } ?? "")
                 }.joined(separator: ", ")
             }
@@ -232,16 +235,13 @@ public struct OutputResult: Sendable {
             func column(_ value: Double) -> Int {
                 Int((min(1, (value - lowest) / (highest - lowest)) * 36).rounded()) + 1
             }
-            func padded(_ text: String, _ width: Int) -> String {
-                text + String(repeating: " ", count: max(0, width - text.count))
-            }
             return attempts.map { mark, extent, attempt in
                 var row = [String](repeating: "·", count: 39)
                 row[column(bounds.0) - 1] = "["
                 row[column(bounds.1) + 1] = "]"
                 row[column(attempt.value)] = mark
-                let crf = "crf \(ThousandthsText.text(Int((attempt.crf * 1000).rounded())))"
-                return "\(padded(crf, 10)) \(row.joined()) \(padded(metric.text(attempt.value), 8)) \(extent)"
+                return
+                    "\(PlanText.pad(attempt.name, 10)) \(row.joined()) \(PlanText.pad(metric.text(attempt.value), 8)) \(extent)"
             }
         }
     }

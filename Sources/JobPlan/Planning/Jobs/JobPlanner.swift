@@ -83,7 +83,7 @@ struct JobPlanner {
         var note: String?
         if let input, let skip = failedCondition(on: input, into: &sink, &note) { return .skip(skip) }
         if let input { reportUndivided(input.description, into: &sink) }
-        guard !job.outputs.contains(where: \.isUndivided) else { return nil }
+        guard !job.isUndivided else { return nil }
         let targets = targets(&destinations, into: &sink)
         let covers = catalog.covers(of: job, in: file, into: &sink)
         guard targets.count == job.outputs.count, let input else { return nil }

@@ -42,7 +42,7 @@ struct TrackDivider {
         finish: (inout Self, JobSpec?, JobSpec, JobFile, DiagnosticSink) -> JobSpec?
     ) -> [JobFile] {
         func isDivided(_ job: JobSpec) -> Bool {
-            !job.isTemplate && job.outputs.contains(where: \.isUndivided) && isWanted(job)
+            !job.isTemplate && job.isUndivided && isWanted(job)
         }
         let requests = files.flatMap { file in
             file.jobs.filter(isDivided).compactMap { job -> SourceRequest? in

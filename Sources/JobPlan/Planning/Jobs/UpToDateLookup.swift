@@ -73,10 +73,7 @@ struct UpToDateLookup {
         _ destinations: inout DestinationTable
     ) -> UpToDateQuery? {
         // The other files of a group determine the gain.
-        guard !job.isTemplate, job.sharedNormalization == nil, !job.outputs.contains(where: \.isUndivided)
-        else {
-            return nil
-        }
+        guard !job.isTemplate, !job.isUndivided, job.sharedNormalization == nil else { return nil }
         let covers = job.outputs.compactMap(\.media?.metadata.cover).map(file.absolutePath)
         let subtitles = job.subtitleFiles.map { file.absolutePath($0.path) }
         var query = UpToDateQuery(
