@@ -206,8 +206,9 @@ let package = Package(
         .testTarget(
             name: "EngineTests",
             dependencies: [
-                "Engine", "JobStages", "JobRun", "PlanWork", "JobPlan", "JobSpec", "Diagnostics", "Media",
-                "LibAV", "FileSystem", "Locking", "TestSupport",
+                "Engine", "JobStages", "JobRun", "PlanWork", "JobPlan", "JobSpec", "Diagnostics",
+                "ExactStrings",
+                "Media", "LibAV", "Publishing", "FileSystem", "Locking", "TestSupport",
             ],
             swiftSettings: house),
         .testTarget(name: "BinaryCodingTests", dependencies: ["BinaryCoding"], swiftSettings: house),

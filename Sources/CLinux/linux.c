@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <sys/xattr.h>
@@ -57,6 +58,41 @@ int tandem_fsetxattr(int descriptor, const char *name, const void *value, size_t
 
 long tandem_getxattr(const char *path, const char *name, void *value, size_t size) {
     return (long)getxattr(path, name, value, size);
+}
+
+int tandem_is_open_for_writing(int descriptor) {
+    // While the lease exists, an attempt to open the file for writing waits for its end, and sends SIGIO to this process, which would end it.
+    struct sigaction action;
+    if (sigaction(SIGIO, NULL, &action) == 0 && action.sa_handler == SIG_DFL) signal(SIGIO, SIG_IGN);
+    if (fcntl(descriptor, F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN ? 1 : -1;
+    fcntl(descriptor, F_SETLEASE, F_UNLCK);
+    return 0;
+}
+
+int tandem_is_remote_file_system(const char *folder) {
+    struct statfs status;
+    if (statfs(folder, &status) != 0) return 1;
+    switch ((uint32_t)status.f_type) {
+    case 0x6969:      // NFS
+    case 0xfe534d42:  // SMB 2 and 3
+    case 0xff534d42:  // CIFS
+    case 0x517b:      // SMB
+    case 0x65735546:  // FUSE
+    case 0x01021997:  // 9P
+    case 0x6a656a63:  // virtual shared folders of VirtualBox and others
+    case 0x786f4256:
+    case 0x00c36400:  // Ceph
+    case 0x0bd00bd0:  // Lustre
+    case 0x47504653:  // GPFS
+    case 0x19830326:  // BeeGFS
+    case 0x5346414f:  // AFS
+    case 0x73757245:  // Coda
+    case 0x01161970:  // GFS2
+    case 0x7461636f:  // OCFS2
+        return 1;
+    default:
+        return 0;
+    }
 }
 
 void tandem_limit_arenas(int count) { mallopt(M_ARENA_MAX, count); }

@@ -24,7 +24,7 @@ enum Program {
             Terminal.reportLine("error: \(lack)")
             exit(RunStatus.environment.rawValue)
         }
-        if words.first == "run" { ProcessLimits.raiseOpenFiles() }
+        if words.first == "run" || words.first == "watch" { ProcessLimits.raiseOpenFiles() }
         // `validate` reads no media; it decodes job files on two threads.
         if words.first == "validate" {
             tandem_widen_heaps()
@@ -99,7 +99,8 @@ struct Tandem: AsyncParsableCommand {
             """,
         version: "tandem \(ProgramVersion.current) (FFmpeg \(LibraryVersions.ffmpeg))",
         subcommands: [
-            ValidateCommand.self, PlanCommand.self, RunCommand.self, ProbeCommand.self, SchemaCommand.self,
+            ValidateCommand.self, PlanCommand.self, RunCommand.self, WatchCommand.self, ProbeCommand.self,
+            SchemaCommand.self,
             CodecsCommand.self, PresetsCommand.self, InitCommand.self, ExplainCommand.self,
             AcceptCommand.self,
             HistoryCommand.self, CleanCommand.self,

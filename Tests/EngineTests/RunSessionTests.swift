@@ -51,7 +51,7 @@ import Testing
         let options = try options(job("a", to: "a.wav"), in: scratch)
         for outcome in ["succeeded", "up-to-date"] {
             let output = Recorder()
-            #expect(try await RunSession(options, output: output).run() == .succeeded)
+            #expect(try await RunSession(options, output: output).run().status == .succeeded)
             #expect(output.recorded == ["loaded", "diagnostics ", "ended"])
             let report = try report(scratch)
             #expect(report.contains("\"outcome\" : \"\(outcome)\""), "\(report)")
@@ -63,7 +63,7 @@ import Testing
         let scratch = try Scratch()
         let output = Recorder(hasSingleResult: true)
         let session = RunSession(try options(job("a", to: "a.wav"), in: scratch), output: output)
-        #expect(try await session.run() == .succeeded)
+        #expect(try await session.run().status == .succeeded)
         #expect(output.recorded == ["loaded", "diagnostics ", "ended"])
     }
 
@@ -73,7 +73,7 @@ import Testing
         let output = Recorder()
         let session = RunSession(
             try options(job("a", to: "a.wav", "nonsense: 1,"), in: scratch), output: output)
-        #expect(try await session.run() == .invalidSpec)
+        #expect(try await session.run().status == .invalidSpec)
         #expect(output.recorded == ["loaded", "diagnostics unknown-key"])
         #expect(try report(scratch).contains("\"status\" : \"failed\""))
         #expect(!FileManager.default.fileExists(atPath: scratch.file("state")))
@@ -84,7 +84,7 @@ import Testing
         let output = Recorder()
         let session = RunSession(
             try options(job("a", to: "a.wav") + job("b", to: "a.wav"), in: scratch), output: output)
-        #expect(try await session.run() == .invalidSpec)
+        #expect(try await session.run().status == .invalidSpec)
         #expect(output.recorded == ["loaded", "diagnostics ", "diagnostics destination-collision"])
         #expect(!FileManager.default.fileExists(atPath: scratch.file("a.wav")))
     }
@@ -109,8 +109,8 @@ import Testing
         try scratch.write("occupied", to: "a.wav")
         var options = try options(
             job("a", to: "b.wav", "expect: { loudness: { true_peak: { max: -60 } } },"), in: scratch)
-        #expect(try await RunSession(options, output: Recorder()).run() == .expectationFailed)
+        #expect(try await RunSession(options, output: Recorder()).run().status == .expectationFailed)
         options = try self.options(job("a", to: "a.wav"), in: scratch)
-        #expect(try await RunSession(options, output: Recorder()).run() == .jobFailed)
+        #expect(try await RunSession(options, output: Recorder()).run().status == .jobFailed)
     }
 }

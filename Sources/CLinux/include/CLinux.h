@@ -26,6 +26,15 @@ int tandem_begin_writeback(int descriptor, int64_t offset, int64_t length);
 // openat2(2) with RESOLVE_BENEATH and RESOLVE_NO_MAGICLINKS. Returns a descriptor, or -1 with errno.
 int tandem_open_beneath(int folder, const char *path, int flags);
 
+// Whether a process of this machine has the file of a descriptor open for writing, or mapped for writing. The descriptor must be open
+// for reading only. Returns 1 or 0, or -1 with errno if that can't be determined: the file has another owner, or the file
+// system has no leases (fcntl(2), F_SETLEASE).
+int tandem_is_open_for_writing(int descriptor);
+
+// Whether a folder is on a file system that other machines may change, which inotify(7) doesn't report. Also true for
+// file systems in user space, and if the file system can't be determined.
+int tandem_is_remote_file_system(const char *folder);
+
 // The number of processors on which this process may run (sched_getaffinity(2)); 0 if it can't be determined.
 int tandem_processor_count(void);
 

@@ -12,6 +12,7 @@ package struct CommandWords: Sendable {
     private static let foreignOptions = [
         "--dry-run": "`tandem plan` prints what a run would do",
         "--json": "use --format json",
+        "--watch": "`tandem watch FILE…` runs jobs whenever their files appear or change",
         "-i": "a job file names its source; `tandem init MEDIA` prints one",
         "-y": "`if_exists: replace` of a destination replaces an existing file; `clean` has --yes",
         "-o": "a job file names its `destination`",

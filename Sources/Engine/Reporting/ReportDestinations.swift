@@ -15,6 +15,8 @@ package struct ReportDestinations: Sendable {
     package var reports: [String]
     /// Path of the JSON lines file for events; `-` for standard output, nil for none.
     package var events: String?
+    /// Whether events are added to those in the file, as the next of several runs.
+    package var appendsEvents = false
 
     package init(junit: String?, reports: [String], events: String? = nil) {
         self.junit = junit
@@ -78,7 +80,7 @@ package struct ReportDestinations: Sendable {
     /// - Throws: An environment error if the file can't be written.
     package func eventWriter() throws(EngineError) -> EventWriter? {
         guard let events else { return nil }
-        guard let writer = EventWriter(path: events) else {
+        guard let writer = EventWriter(path: events, appends: appendsEvents) else {
             throw EngineError(.environment, "the events can't be written to \(events)")
         }
         return writer

@@ -47,7 +47,9 @@ package final class UnfinishedRun: Sendable {
         guard protected.isEmpty else {
             return protected.map { "error: \($0) is not a report, and is not overwritten" }
         }
-        if let events = destinations.events { EventWriter(path: events)?.writeEvents(report) }
+        if let events = destinations.events {
+            EventWriter(path: events, appends: destinations.appendsEvents)?.writeEvents(report)
+        }
         let problems = destinations.write(report)
         return problems
             + (GitHubActions.summarize(report) ? [] : ["warning: the step summary can't be written"])

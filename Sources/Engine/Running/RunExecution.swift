@@ -82,7 +82,8 @@ struct RunExecution {
         _ records: [JobRecord], _ details: DiagnosticSink, _ events: EventWriter?, _ signal: RunStatus?
     ) -> Result {
         var messages: [String] = []
-        var status = signal ?? RunStatus(of: records.map(\.outcome))
+        let reported = records + options.carried
+        var status = signal ?? RunStatus(of: reported.map(\.outcome))
         let warned = records.count { !$0.warnings.isEmpty }
         if status == .succeeded, options.strictness.warningsAreErrors, warned > 0 {
             messages.append(
@@ -91,7 +92,7 @@ struct RunExecution {
             status = .jobFailed
         }
         var report = RunReport(
-            records, files: set.files.map(\.path), begun: begun,
+            reported, files: set.files.map(\.path), begun: begun,
             seconds: Date().timeIntervalSince1970 - begun, status: status.reportStatus)
         var previews = HTMLRenderer.previews(of: records)
         if options.destinations.wantsReport {

@@ -1,3 +1,4 @@
+package import JobPlan
 package import JobRun
 package import JobStages
 
@@ -13,6 +14,10 @@ package struct RunOptions: Sendable {
     package var shard: Int?
     /// Jobs to run, with those that they require; empty for all.
     package var only: [String] = []
+    /// Jobs to treat as if the job files didn't contain them.
+    package var omitted: Set<JobKey> = []
+    /// Records of omitted jobs that an earlier run of the same series executed. Reports contain them.
+    package var carried: [JobRecord] = []
     /// Whether jobs that are up to date run too.
     package var isForced = false
     /// Whether to wait for a run that uses the same state folder.
@@ -45,6 +50,11 @@ package struct RunOptions: Sendable {
     package var rerunCommand: ProgressDisplay.RerunCommand?
     /// Whether signals interrupt the run. Only one run of a process can handle them.
     package var handlesSignals = false
+
+    /// Returns the reason why a number of concurrent jobs is invalid; nil if it is valid.
+    package static func problem(jobs: Int?) -> String? {
+        jobs.map { (1...256).contains($0) } ?? true ? nil : "--jobs must be from 1 to 256"
+    }
 
     /// Creates default options, without job files.
     package init(state: StateLocation, workers: WorkerSettings, console: Console) {

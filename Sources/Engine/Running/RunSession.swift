@@ -26,16 +26,27 @@ package struct RunSession: Sendable {
     private let output: any RunOutput
     private let unfinished: UnfinishedRun
 
-    /// Creates a session, whose run starts now.
-    package init(_ options: RunOptions, output: any RunOutput) {
+    /// The end of a run.
+    package struct Result: Sendable {
+        package let status: RunStatus
+        /// Records of the jobs; empty if the run ended before the first job started.
+        package var records: [JobRecord] = []
+    }
+
+    private let givenSignals: SignalWatch?
+
+    /// Creates a session, whose run starts now. `signals`: the watch of a process with several runs, whose handlers the run
+    /// replaces.
+    package init(_ options: RunOptions, output: any RunOutput, signals: SignalWatch? = nil) {
         self.options = options
         self.output = output
+        givenSignals = signals
         unfinished = UnfinishedRun(options.destinations)
     }
 
     /// Loads, checks, plans and runs the job files, and writes the reports. Diagnostics of all stages are printed.
     /// - Throws: `EngineError` if the run can't start or its state can't be written.
-    package func run() async throws -> RunStatus {
+    package func run() async throws -> Result {
         do {
             return try await execute()
         } catch let error as EngineError {
@@ -43,7 +54,7 @@ package struct RunSession: Sendable {
             throw error
         } catch let rejection as Rejected {
             end(rejection.status)
-            return rejection.status
+            return Result(status: rejection.status)
         }
     }
 
@@ -59,7 +70,7 @@ package struct RunSession: Sendable {
 
     // MARK: Stages
 
-    private func execute() async throws -> RunStatus {
+    private func execute() async throws -> Result {
         unfinished.setFiles(options.files)
         let signals = try options.handlesSignals ? watchSignals() : nil
         let (set, saved) = try load()
@@ -97,7 +108,7 @@ package struct RunSession: Sendable {
         for message in result.messages { output.printLine(message) }
         output.ended(result.report, found)
         options.workers.report(pool)
-        return result.status
+        return Result(status: result.status, records: result.records)
     }
 
     private static let maxJobsForPrestart = 100
@@ -110,8 +121,10 @@ package struct RunSession: Sendable {
                 _exit(128 + number)
             }
         }
-        return try SignalWatch(
-            SignalWatch.Handlers(onFirstInterrupt: exit(SIGINT), onCancel: exit(SIGTERM)))
+        let handlers = SignalWatch.Handlers(onFirstInterrupt: exit(SIGINT), onCancel: exit(SIGTERM))
+        guard let givenSignals else { return try SignalWatch(handlers) }
+        givenSignals.handle(handlers)
+        return givenSignals
     }
 
     /// Reads the job files, and the saved plan if there is one, which must fit them.
@@ -162,7 +175,7 @@ package struct RunSession: Sendable {
         }
         let planned = opened.planned(
             only: options.only, as: saved.flatMap { $0.file.shard == nil ? nil : $0.file.plan },
-            memory: saved == nil ? state : FullPlanMemory(state))
+            omitting: options.omitted, memory: saved == nil ? state : FullPlanMemory(state))
         do throws(Pipeline.Rejection) {
             return try planned.runnable()
         } catch {

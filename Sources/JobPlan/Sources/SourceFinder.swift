@@ -13,7 +13,7 @@ package struct SourceFinder {
     private let disk: any DiskQueries
     /// Maximum number of entries of a folder with numbered images.
     private static let entryLimit = 10_000_000
-    private var found: [ExactString: Result<ImageSequence.Numbers, SourceProblem>] = [:]
+    private var found: [ExactString: Result<[Int], SourceProblem>] = [:]
 
     package init(beneath root: PathRoot = .anywhere, on disk: any DiskQueries = SystemDisk()) {
         (self.root, self.disk) = (root, disk)
@@ -23,14 +23,30 @@ package struct SourceFinder {
     /// - Throws: `SourceProblem` if there are no files, if a number is missing between others, or if the folder can't
     ///   be read.
     mutating func sequence(_ path: String, frameRate: Rational) throws(SourceProblem) -> ImageSequence {
-        let result: Result<ImageSequence.Numbers, SourceProblem>
-        if let known = found[path.exact] {
-            result = known
-        } else {
-            result = Result { () throws(SourceProblem) in try numbers(path) }
-            found[path.exact] = result
+        let (name, numbers) = try numbers(path)
+        guard let first = numbers.first, let last = numbers.last else {
+            throw SourceProblem(
+                "no file matches; the first must be \(name.path(0)) or \(name.path(1))")
         }
-        return ImageSequence(numbered: path, try result.get(), frameRate: frameRate)
+        for (number, next) in zip(numbers, numbers.dropFirst()) where next != number + 1 {
+            let missing = next == number + 2 ? "\(number + 1)" : "\(number + 1) to \(next - 1)"
+            throw SourceProblem(
+                "the numbers range from \(first) to \(last), but \(missing) \(next == number + 2 ? "is" : "are") missing: \(name.path(number + 1))"
+            )
+        }
+        return ImageSequence(
+            numbered: path, ImageSequence.Numbers(first: first, count: numbers.count), frameRate: frameRate)
+    }
+
+    /// Returns the numbers of the existing files of an image sequence, in ascending order. The folder is listed once.
+    private mutating func numbers(_ path: String) throws(SourceProblem) -> (NumberedName, [Int]) {
+        guard let name = NumberedName(path: path) else {
+            throw SourceProblem("the name contains no number pattern such as `%04d`")
+        }
+        let result =
+            found[path.exact] ?? Result { () throws(SourceProblem) in try all(of: name).sorted() }
+        found[path.exact] = result
+        return (name, try result.get())
     }
 
     /// Returns the absolute paths of the files that some job files' assets and jobs read, with covers and subtitle files, each with
@@ -40,22 +56,12 @@ package struct SourceFinder {
         var seen: Set<ExactString> = []
         for file in jobFiles {
             for spec in (file.assets.map(\.asset) + file.jobs.map(\.asset)).flatMap(\.parts) {
-                let (written, rate): (Located<String>, Rational?)
-                switch spec.source {
-                case .file(let path), .image(let path, _, _), .playlist(let path):
-                    (written, rate) = (path, nil)
-                case .images(let path, let frameRate): (written, rate) = (path, frameRate)
-                case .url, .glob, .pattern, .job, .composition, .composed: continue
-                }
-                let path = file.absolutePath(written)
-                guard seen.insert(path.exact).inserted else { continue }
-                guard let rate else {
-                    files.append((path, written.range))
-                    if case .playlist = spec.source { files += segments(of: path, at: written.range) }
+                guard let written = spec.path, seen.insert(file.absolutePath(written).exact).inserted else {
                     continue
                 }
-                let images = (try? sequence(path, frameRate: rate))?.files
-                files += images?.map { ($0, written.range) } ?? []
+                files += self.files(of: spec.source, at: file.absolutePath(written)).map {
+                    ($0, written.range)
+                }
             }
             let covers = file.jobs.flatMap(\.outputs).compactMap(\.media?.metadata.cover)
             let subtitles = file.jobs.flatMap(\.subtitleFiles).map(\.path)
@@ -67,28 +73,19 @@ package struct SourceFinder {
         return files
     }
 
-    /// Returns the absolute paths of a package's files; none if it can't be read.
-    private func segments(of manifest: String, at location: SourceRange) -> [(String, SourceRange)] {
-        guard let package = try? PackageFinder.package(at: manifest, beneath: root) else { return [] }
-        return package.files.indices.map { (package.path(of: $0), location) }
-    }
-
-    private func numbers(_ path: String) throws(SourceProblem) -> ImageSequence.Numbers {
-        guard let name = NumberedName(path: path) else {
-            throw SourceProblem("the name contains no number pattern such as `%04d`")
+    /// Returns the absolute paths of the files of a source with a path: the path itself; for numbered images, the existing
+    /// files; for packages, also their segments, if the package can be read.
+    mutating func files(of source: AssetSpec.Source, at path: String) -> [String] {
+        switch source {
+        case .file, .image: return [path]
+        case .playlist:
+            guard let package = try? PackageFinder.package(at: path, beneath: root) else { return [path] }
+            return [path] + package.files.indices.map(package.path)
+        case .images:
+            guard let (name, numbers) = try? numbers(path) else { return [] }
+            return numbers.map(name.path)
+        case .url, .glob, .pattern, .job, .composition, .composed: return []
         }
-        let numbers = try all(of: name).sorted()
-        guard let first = numbers.first, let last = numbers.last else {
-            throw SourceProblem(
-                "no file matches; the first must be \(name.path(0)) or \(name.path(1))")
-        }
-        for (number, next) in zip(numbers, numbers.dropFirst()) where next != number + 1 {
-            let missing = next == number + 2 ? "\(number + 1)" : "\(number + 1) to \(next - 1)"
-            throw SourceProblem(
-                "the numbers range from \(first) to \(last), but \(missing) \(next == number + 2 ? "is" : "are") missing: \(name.path(number + 1))"
-            )
-        }
-        return ImageSequence.Numbers(first: first, count: numbers.count)
     }
 
     private func all(of name: NumberedName) throws(SourceProblem) -> [Int] {

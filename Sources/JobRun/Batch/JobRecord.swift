@@ -33,7 +33,7 @@ public struct JobRecord: Sendable {
         init(_ plan: JobPlan) { self.plan = plan }
     }
 
-    init(
+    package init(
         id: String, file: String, outcome: JobOutcome, plan: JobPlan? = nil, begun: Double? = nil,
         seconds: Double = 0, slot: Int = 0, attempts: Int = 0
     ) {

@@ -75,18 +75,19 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         }
     }
 
-    /// Opens the file for the events; `-` is standard output. Returns nil if it can't be opened for writing.
-    package init?(path: String) {
+    /// Opens the file for the events; `-` is standard output. `appends`: whether the file keeps its events. Returns nil if
+    /// it can't be opened for writing.
+    package init?(path: String, appends: Bool = false) {
         descriptor =
-            path == "-" ? dup(STDOUT_FILENO) : Self.open(path)
+            path == "-" ? dup(STDOUT_FILENO) : Self.open(path, appends: appends)
         if descriptor < 0 { return nil }
     }
 
     /// Opens an existing report, pipe or device (`ReportFile.problem`), or creates a missing file. Doesn't follow
     /// dangling links.
-    private static func open(_ path: String) -> Int32 {
+    private static func open(_ path: String, appends: Bool) -> Int32 {
         let flags = O_WRONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY
-        let known = Glibc.open(path, flags | O_TRUNC)
+        let known = Glibc.open(path, flags | (appends ? O_APPEND : O_TRUNC))
         if known >= 0 || errno != ENOENT { return known }
         return Glibc.open(path, flags | O_CREAT | O_EXCL | O_NOFOLLOW, 0o666)
     }

@@ -85,8 +85,7 @@ enum ForeignWords {
         "uses": "`include` of the file reads settings, assets and defaults from other files",
         "extends": "`defaults` of the file contains keys for all jobs",
         "run": commands, "steps": commands, "script": commands, "cmd": commands,
-        "watch":
-            "watching folders is not supported; run `tandem run` again, which skips jobs that are up to date",
+        "watch": "`tandem watch FILE…` runs the jobs of a file whenever their files appear or change",
         "hwaccel": hardware, "hardware": hardware, "gpu": hardware,
         "target_quality": "`quality` belongs in the `encode` of a rule of `tracks`",
     ]

@@ -105,6 +105,14 @@ package struct AssetSpec: Sendable {
         if case .composition(let spec) = source { spec.assets } else { [self] }
     }
 
+    /// The path of a local source that is one file, a package or numbered images, as written; nil for any other source.
+    package var path: Located<String>? {
+        switch source {
+        case .file(let path), .image(let path, _, _), .playlist(let path), .images(let path, _): path
+        case .url, .glob, .pattern, .job, .composition, .composed: nil
+        }
+    }
+
     /// The jobs whose outputs are read, without duplicates.
     var readJobs: [Located<String>] {
         var found: [Located<String>] = []

@@ -96,12 +96,17 @@ extension JobSpec {
     package var renditions: [OutputSpec] { outputs.flatMap { $0.package?.renditions ?? [$0] } }
 
     /// The subtitle files that rules and encodings name, with repetitions.
-    package var subtitleFiles: [SubtitleFileSpec] {
-        var files: [SubtitleFileSpec] = []
+    package var subtitleFiles: [SubtitleFileSpec] { subtitleInputs.map(\.file) }
+
+    /// The subtitle files that rules and encodings name, with repetitions, and whether the job runs without them.
+    package var subtitleInputs: [(file: SubtitleFileSpec, isOptional: Bool)] {
+        var files: [(file: SubtitleFileSpec, isOptional: Bool)] = []
         func add(_ output: OutputSpec) {
             for rule in output.tracks {
-                if let file = rule.file { files.append(file) }
-                if let file = rule.action.video?.burn?.file { files.append(file) }
+                if let file = rule.file { files.append((file, rule.isOptional)) }
+                if let burn = rule.action.video?.burn, let file = burn.file {
+                    files.append((file, burn.isOptional))
+                }
             }
         }
         for output in outputs {

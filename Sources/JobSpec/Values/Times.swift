@@ -1,4 +1,4 @@
-internal import Media
+package import Media
 
 /// The syntax of times and durations.
 extension Language {
@@ -64,6 +64,10 @@ extension Language {
     /// The duration after which a job fails.
     static let timeout = length(
         positiveDurations, expected: "must be a time greater than 0, such as 90 or 10:00")
+
+    /// The time after which a file that doesn't change is complete (`tandem watch`).
+    package static let settlingTime = length(
+        DurationBounds(range: 0.1...3600), expected: "must be a time such as 5s or 1:00")
 
     /// Returns the syntax of a duration in seconds or in clock notation. Frames, percentages and chapters are positions in
     /// a source.

@@ -67,26 +67,6 @@ struct RunCommand: AsyncParsableCommand {
         case failFast, keepGoing
     }
 
-    enum VerbosityFlag: String, EnumerableFlag {
-        case quiet, verbose, normal
-
-        static func visibility(for value: VerbosityFlag) -> ArgumentVisibility {
-            value == .normal ? .hidden : .default
-        }
-
-        static func name(for value: VerbosityFlag) -> NameSpecification {
-            value == .normal ? .customLong("no-verbose") : .shortAndLong
-        }
-
-        var verbosity: ProgressDisplay.Verbosity {
-            switch self {
-            case .quiet: .quiet
-            case .verbose: .verbose
-            case .normal: .normal
-            }
-        }
-    }
-
     func validate() throws {
         if plan != nil, !spec.files.isEmpty || !variables.variables.isEmpty {
             throw ValidationError("--plan can't be combined with job files or --set, which the plan contains")
@@ -95,13 +75,13 @@ struct RunCommand: AsyncParsableCommand {
         if plan != nil, !only.isEmpty {
             throw ValidationError("--plan can't be combined with --only; create the plan with --only")
         }
-        if let jobs, !(1...256).contains(jobs) { throw ValidationError("--jobs must be from 1 to 256") }
+        if let problem = RunOptions.problem(jobs: jobs) { throw ValidationError(problem) }
     }
 
     func run() async throws {
         if plan == nil { try spec.requireFiles() }
         let session = RunSession(try options(), output: RunPrinter(reporting: reporting))
-        let status = try await session.run()
+        let status = try await session.run().status
         if status != .succeeded { throw ExitCode(status) }
     }
 
@@ -130,29 +110,5 @@ struct RunCommand: AsyncParsableCommand {
         )
         options.handlesSignals = true
         return options
-    }
-}
-
-/// The output of a run on the standard streams.
-private struct RunPrinter: RunOutput {
-    let reporting: ReportArguments
-
-    var hasSingleResult: Bool { reporting.isForPrograms }
-
-    func filesLoaded(_ set: JobFileSet) { VariableArguments.retain(set) }
-
-    func report(_ diagnostics: DiagnosticSink, of set: JobFileSet, annotates: Bool) throws {
-        try reporting.report(diagnostics, of: set, annotates: annotates)
-    }
-
-    func printLine(_ line: String) { Terminal.reportLine(line) }
-
-    func ended(_ report: RunReport, _ diagnostics: DiagnosticSink) {
-        guard GitHubActions.isActive else { return }
-        Terminal.print(
-            GitHubActions.annotations(reporting.format == .github ? DiagnosticSink() : diagnostics))
-        if !GitHubActions.summarize(report) {
-            Terminal.reportLine("warning: the step summary can't be written")
-        }
     }
 }

@@ -56,10 +56,10 @@ package struct BatchPlanner {
     }
 
     /// Plans all jobs of some files; or the named jobs with those that they read or need; or the jobs of an earlier
-    /// plan.
+    /// plan. `omitted` jobs, by instance or as a whole, are treated as if the files didn't contain them.
     package static func plan(
         _ files: [JobFile], only names: [String] = [], from argument: String = "--only",
-        as earlier: BatchPlan? = nil,
+        as earlier: BatchPlan? = nil, omitting omitted: Set<JobKey> = [],
         memory: any PlanMemory = NoMemory(),
         prober: any SourceProber = LocalProber(), disk: any DiskQueries = SystemDisk()
     ) -> Result {
@@ -67,6 +67,12 @@ package struct BatchPlanner {
         let root = prober.environment.root
         var expanded = files.map { $0.expanded(into: &sink, beneath: root, on: disk) }
         PatternCheck.warn(files, expanded: expanded, into: &sink)
+        if !omitted.isEmpty {
+            for index in expanded.indices {
+                let path = expanded[index].path
+                expanded[index].jobs.removeAll { omitted.contains(JobKey(file: path, id: $0.id.value)) }
+            }
+        }
         let all = expanded
         if let earlier { JobSelection.keep(earlier, in: &expanded) }
         var unknown = DiagnosticSink()
@@ -87,7 +93,8 @@ package struct BatchPlanner {
             planner.planned.add(skip, inFile: file)
         }
         if earlier == nil {
-            for refusal in PatternCheck.refusals(sink, of: files, only: names) {
+            for refusal in PatternCheck.refusals(sink, of: files, only: names)
+            where !omitted.contains(JobKey(file: refusal.file, id: refusal.id)) {
                 planner.planned.add(refusal)
             }
         }

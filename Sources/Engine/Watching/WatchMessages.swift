@@ -1,0 +1,99 @@
+internal import Diagnostics
+internal import JobPlan
+internal import JobRun
+internal import Locking
+
+/// An output that prints each diagnostic once in a series of runs.
+final class OncePrinter: RunOutput {
+    private let output: any RunOutput
+    private let printed = Guarded<Set<Diagnostic>>([])
+
+    init(_ output: any RunOutput) { self.output = output }
+
+    /// Prints all diagnostics again, since they concern other job files.
+    func forget() { printed.withLock { $0 = [] } }
+
+    var hasSingleResult: Bool { output.hasSingleResult }
+    func filesLoaded(_ set: JobFileSet) { output.filesLoaded(set) }
+
+    func report(_ diagnostics: DiagnosticSink, of set: JobFileSet, annotates: Bool) throws {
+        var others = DiagnosticSink()
+        printed.withLock { printed in
+            for diagnostic in diagnostics.diagnostics where printed.insert(diagnostic).inserted {
+                others.add(diagnostic)
+            }
+        }
+        try output.report(others, of: set, annotates: annotates)
+    }
+
+    func printLine(_ line: String) { output.printLine(line) }
+    func ended(_ report: RunReport, _ diagnostics: DiagnosticSink) { output.ended(report, diagnostics) }
+}
+
+/// The messages of a watch between its batches, each once: its begin, limits of the system, and the jobs that wait.
+struct WaitMessages {
+    /// Time after which a file that is still written is mentioned.
+    static let patience = Duration.seconds(30)
+    /// Maximum number of jobs that are listed at a time.
+    private static let maxJobs = 10
+
+    private let isVerbose: Bool
+    private var isBegun = false
+    private var isLimited = false
+    /// The waits, the time at which each began, and whether it was mentioned.
+    private var known: [JobKey: (wait: WatchedJobs.Wait, since: ContinuousClock.Instant, isMentioned: Bool)] =
+        [:]
+
+    /// `isVerbose`: whether files that are still written are mentioned at once.
+    init(isVerbose: Bool) { self.isVerbose = isVerbose }
+
+    /// Returns the messages about the watch as a whole. `reportsAllChanges`: whether the system reports all changes in the
+    /// folders, which are otherwise examined repeatedly.
+    mutating func lines(reportsAllChanges: Bool, every interval: Duration) -> [String] {
+        var lines: [String] = []
+        if !reportsAllChanges, !isLimited {
+            lines.append(
+                "warning: the system doesn't report all changes in these folders (network file system, or limit of inotify): they are examined every \(interval.components.seconds) seconds"
+            )
+        }
+        isLimited = !reportsAllChanges
+        if !isBegun { lines.append("watching for files; Ctrl-C ends the watch") }
+        isBegun = true
+        return lines
+    }
+
+    /// Returns the messages about the jobs that wait now.
+    mutating func lines(_ waits: [JobKey: WatchedJobs.Wait], at now: ContinuousClock.Instant) -> [String] {
+        known = known.filter { waits[$0.key] == $0.value.wait }
+        var (lines, omitted) = ([String](), 0)
+        for (key, wait) in waits.sorted(by: { ($0.key.file, $0.key.id) < ($1.key.file, $1.key.id) }) {
+            let begun = known[key]?.since ?? now
+            if known[key] == nil { known[key] = (wait, now, false) }
+            guard known[key]?.isMentioned == false, isVerbose || !wait.isBrief || now - begun >= Self.patience
+            else { continue }
+            known[key]?.isMentioned = true
+            if lines.count < Self.maxJobs { lines.append("\(key.id): \(wait)") } else { omitted += 1 }
+        }
+        if omitted > 0 { lines.append("\(counted(omitted, "more job")) waiting") }
+        return lines
+    }
+}
+
+extension WatchedJobs.Wait: CustomStringConvertible {
+    /// Whether the wait usually ends soon, or follows from another one.
+    fileprivate var isBrief: Bool {
+        switch self {
+        case .incomplete, .prerequisite: true
+        case .missing, .unmatched: false
+        }
+    }
+
+    var description: String {
+        switch self {
+        case .missing(let path): "waiting for \(path), which doesn't exist"
+        case .incomplete(let path): "waiting for \(path), which is still being written"
+        case .unmatched(let reason): "waiting: \(reason)"
+        case .prerequisite(let key): "waiting for the job `\(key.id)`"
+        }
+    }
+}

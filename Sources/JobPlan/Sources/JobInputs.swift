@@ -1,0 +1,91 @@
+internal import Diagnostics
+internal import ExactStrings
+package import FileSystem
+package import JobSpec
+package import Publishing
+
+/// The job instances of some job files, with the local files that they read. No source is opened, so that sources which are
+/// incomplete are listed too.
+package struct JobInputs: Sendable {
+    /// A file that a job reads.
+    package struct File: Sendable {
+        /// Absolute path.
+        package let path: String
+        /// Whether the job runs without the file.
+        package let isOptional: Bool
+
+        package init(path: String, isOptional: Bool = false) {
+            (self.path, self.isOptional) = (path, isOptional)
+        }
+    }
+
+    /// A job instance.
+    package struct Job: Sendable {
+        package let key: JobKey
+        package let files: [File]
+        /// The jobs that must be done before: those whose outputs it reads, and those that it needs.
+        package let prerequisites: [JobKey]
+
+        package init(key: JobKey, files: [File], prerequisites: [JobKey] = []) {
+            (self.key, self.files, self.prerequisites) = (key, files, prerequisites)
+        }
+    }
+
+    /// Job instances, in the order of the job files.
+    package private(set) var jobs: [Job] = []
+    /// Jobs without an instance, because no file matches their patterns, each with the message that states it.
+    package private(set) var unmatched: [(key: JobKey, reason: String)] = []
+
+    /// Creates a list of known jobs.
+    package init(jobs: [Job], unmatched: [(key: JobKey, reason: String)] = []) {
+        (self.jobs, self.unmatched) = (jobs, unmatched)
+    }
+
+    /// Lists the jobs of some files, whose patterns are matched with files beneath `root`.
+    package init(_ files: [JobFile], beneath root: PathRoot, on disk: any DiskQueries = SystemDisk()) {
+        var sink = DiagnosticSink()
+        let expanded = files.map { $0.expanded(into: &sink, beneath: root, on: disk) }
+        for refusal in PatternCheck.refusals(sink, of: files, only: []) {
+            let errors = refusal.diagnostics.filter { $0.severity == .error }
+            // A folder that can't be read, or too many files, are errors of the run.
+            guard let first = errors.first, errors.allSatisfy({ $0.rule == .noMatch }) else { continue }
+            unmatched.append((JobKey(file: refusal.file, id: refusal.id), first.message))
+        }
+        var finder = SourceFinder(beneath: root, on: disk)
+        for file in expanded {
+            let instances = Dictionary(grouping: file.jobs) { $0.base.exact }
+            for job in file.jobs {
+                let needed = job.needs.flatMap { need in
+                    instances[need.value.exact]?.map(\.id.value) ?? [need.value]
+                }
+                jobs.append(
+                    Job(
+                        key: JobKey(file: file.path, id: job.id.value),
+                        files: Self.files(of: job, in: file, &finder),
+                        prerequisites: (needed + job.asset.readInstances).map {
+                            JobKey(file: file.path, id: $0)
+                        }))
+            }
+        }
+    }
+
+    private static func files(
+        of job: JobSpec, in file: JobFile, _ finder: inout SourceFinder
+    ) -> [File] {
+        var files: [File] = []
+        for part in job.asset.parts {
+            guard let written = part.path else { continue }
+            let path = file.absolutePath(written)
+            let found = finder.files(of: part.source, at: path)
+            // A sequence without an image is a missing file.
+            files += (found.isEmpty ? [path] : found).map { File(path: $0) }
+        }
+        for cover in job.outputs.compactMap(\.media?.metadata.cover) {
+            files.append(File(path: file.absolutePath(cover)))
+        }
+        for (subtitles, isOptional) in job.subtitleInputs {
+            files.append(File(path: file.absolutePath(subtitles.path), isOptional: isOptional))
+        }
+        return files
+    }
+}

@@ -1,0 +1,193 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Tests `tandem watch` as a process. Each script ends it by a signal, and prints what is wrong.
+@Suite struct WatchTests {
+    /// Starts a watch, and waits for lines of its output; all lines are printed if one doesn't come.
+    private let prelude = """
+        import json, os, shutil, signal, subprocess, sys
+        def start(*arguments):
+            global watch, lines
+            lines = []
+            watch = subprocess.Popen([sys.argv[1], "watch", "--settle", "0.2", *arguments, "jobs.yaml"],
+                                     stderr=subprocess.PIPE, text=True)
+        def expect(text):
+            def fail(*_):
+                watch.kill()
+                print("no", repr(text), "in", lines)
+                sys.exit(1)
+            # A line that never comes would stop all tests.
+            signal.signal(signal.SIGALRM, fail)
+            signal.alarm(120)
+            while True:
+                line = watch.stderr.readline()
+                lines.append(line)
+                if text in line: return
+                if not line: fail()
+        def end(number=signal.SIGTERM):
+            watch.send_signal(number)
+            lines.extend(watch.stderr)
+            return watch.wait()
+
+        """
+
+    private func run(_ script: String, in scratch: Scratch) throws {
+        let result = try program(
+            "python3", ["-c", prelude + script, TestPaths.tandem], directory: scratch.path,
+            environment: ["SWIFT_BACKTRACE": "enable=no"])
+        #expect(result.status == 0 && result.text == "", "\(result.text) \(result.errors)")
+    }
+
+    private let copies =
+        "version: 1\njobs: { copy: { asset: 'in/*.wav', tracks: [ { audio: all, copy: true } ], destination: 'out/${asset.stem}.wav' } }"
+
+    /// A folder with `a.wav`, outside of the watched one, and a job file that copies `in/*.wav`.
+    private func folder() throws -> Scratch {
+        let scratch = try Scratch()
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=1", scratch.file("a.wav"))
+        try scratch.write(copies, to: "jobs.yaml")
+        return scratch
+    }
+
+    /// The folder doesn't exist at first. A file is taken when its writer has closed it, and each file once.
+    @Test func filesAreTakenWhenTheyAreComplete() throws {
+        let scratch = try folder()
+        try run(
+            """
+            start("--events", "events", "-v")
+            expect("waiting: the pattern `in/*.wav` matches no file")
+            expect("watching for files")
+            os.makedirs("in")
+            data = open("a.wav", "rb").read()
+            slow = open("in/slow.wav", "wb")
+            slow.write(data[:9999]); slow.flush()
+            expect("copy[slow.wav]: waiting for")
+            shutil.copy("a.wav", "in/fast.wav")
+            expect("done copy[fast.wav]")
+            expect("1 of 1 jobs done")
+            if os.path.exists("out/slow.wav"): print("taken too early")
+            slow.write(data[9999:]); slow.close()
+            expect("done copy[slow.wav]")
+            expect("2 of 2 jobs done")
+            os.rename("in/fast.wav", "in/renamed.wav")
+            expect("done copy[renamed.wav]")
+            expect("2 of 2 jobs done")
+            if end() != 0: print("status", watch.returncode, lines)
+            if open("out/slow.wav", "rb").read()[-9999:] != data[-9999:]: print("incomplete output")
+            events = [json.loads(line) for line in open("events")]
+            if [e["event"] for e in events].count("run_started") != 3: print("events", events)
+            """, in: scratch)
+        #expect(
+            Set(scratch.contents)
+                == [
+                    "a.wav", "events", "in", "in/renamed.wav", "in/slow.wav", "jobs.yaml", "out",
+                    "out/fast.wav",
+                    "out/renamed.wav", "out/slow.wav",
+                ])
+    }
+
+    /// A damaged file fails its job once; reports list the failure until the file changes.
+    @Test func failedJobsAreTriedAgainAfterAChange() throws {
+        let scratch = try folder()
+        try run(
+            """
+            os.makedirs("in")
+            open("in/bad.wav", "w").write("text")
+            shutil.copy("a.wav", "in/good.wav")
+            start("--report", "r.json")
+            expect("watching for files")
+            expect("1 of 2 jobs done")
+            # The report is written after the line.
+            def expectOutcomes(**wanted):
+                wanted = {f"copy[{name}.wav]": outcome for name, outcome in wanted.items()}
+                found = None
+                while found != wanted:
+                    try: found = {j["id"]: j["outcome"] for j in json.load(open("r.json"))["jobs"]}
+                    except (FileNotFoundError, json.JSONDecodeError): pass
+            expectOutcomes(bad="failed", good="succeeded")
+            shutil.copy("a.wav", "in/new.wav")
+            expect("2 of 2 jobs done")
+            expectOutcomes(bad="failed", good="up-to-date", new="succeeded")
+            shutil.copy("a.wav", "in/another.wav")
+            expect("3 of 3 jobs done")
+            expectOutcomes(bad="failed", good="up-to-date", new="up-to-date", another="succeeded")
+            if json.load(open("r.json"))["status"] != "failed": print("report isn't failed")
+            shutil.copy("a.wav", "in/bad.wav")
+            expect("4 of 4 jobs done")
+            expectOutcomes(bad="succeeded", good="up-to-date", new="up-to-date", another="up-to-date")
+            if end(signal.SIGINT) != 0: print("status", watch.returncode)
+            """, in: scratch)
+    }
+
+    /// A changed job file is loaded again; one with errors runs nothing until it is corrected.
+    @Test func jobFilesAreLoadedAgain() throws {
+        let scratch = try folder()
+        try run(
+            """
+            os.makedirs("in")
+            shutil.copy("a.wav", "in/a.wav")
+            good = open("jobs.yaml").read()
+            start()
+            expect("1 of 1 jobs done")
+            open("jobs.yaml", "w").write(good.replace("destination", "destinatoin"))
+            expect("the job files have changed")
+            expect("a job has no key `destinatoin`")
+            shutil.copy("a.wav", "in/b.wav")
+            os.remove("jobs.yaml")
+            expect("the job files have changed")
+            open("new.yaml", "w").write(good.replace("out/", "other/"))
+            os.rename("new.yaml", "jobs.yaml")
+            expect("the job files have changed")
+            expect("2 of 2 jobs done")
+            if end() != 0: print("status", watch.returncode)
+            """, in: scratch)
+        #expect(scratch.contents.contains("other/b.wav") && !scratch.contents.contains("out/b.wav"))
+    }
+
+    @Test func errorsAtTheStartEndTheWatch() throws {
+        let scratch = try folder()
+        try scratch.write(copies.replacingOccurrences(of: "tracks", with: "trakcs"), to: "wrong.yaml")
+        let wrong = try tandem("watch", "wrong.yaml", in: scratch)
+        #expect(wrong.status == 3 && wrong.errors.contains("a job has no key `trakcs`"), "\(wrong.errors)")
+        let missing = try tandem("watch", "missing.yaml", in: scratch)
+        #expect(missing.status == 3, "\(missing.status) \(missing.errors)")
+        let none = try tandem("watch", in: scratch)
+        #expect(none.status == 64 && none.errors.contains("no job file given"), "\(none.errors)")
+        for time in ["0", "1m", "2h", "-1"] {
+            let settle = try tandem("watch", "--settle=\(time)", "jobs.yaml", in: scratch)
+            #expect(
+                settle.status == 64
+                    && settle.errors.contains(
+                        "--settle must be a time from 0.1 to 3600 seconds, such as 5s or 1:00"),
+                "\(settle.errors)")
+        }
+        // An encoder that rejects its settings is found without a file.
+        try scratch.write(
+            copies.replacingOccurrences(
+                of: "{ audio: all, copy: true }",
+                with: "{ audio: all, encode: { codec: flac, options: { no_such: 1 } } }"),
+            to: "jobs.yaml")
+        let encoder = try tandem("watch", "jobs.yaml", in: scratch)
+        #expect(encoder.status == 3 && encoder.errors.contains("no_such"), "\(encoder.errors)")
+    }
+
+    /// Signals while a job runs have the effects that they have on a run.
+    @Test(arguments: [("TERM", 143), ("INT", 130)])
+    func signalsEndABatchAsARun(_ signal: (name: String, status: Int)) throws {
+        let scratch = try Scratch()
+        try write(
+            job("endless", asset: endlessSignal, to: "one.mp4")
+                + job("next", more: "needs: endless", to: "two.mp4"), in: scratch)
+        try run(
+            """
+            start()
+            expect("endless: started")
+            if "\(signal.name)" == "INT":
+                watch.send_signal(signal.SIGINT)
+                expect("interrupted: running jobs finish")
+            if end(signal.SIG\(signal.name)) != \(signal.status): print("status", watch.returncode, lines)
+            """, in: scratch)
+        #expect(scratch.contents == ["jobs.yaml"])
+    }
+}

@@ -1,0 +1,95 @@
+import ExactStrings
+import FileSystem
+import Foundation
+import Publishing
+import TestSupport
+import Testing
+
+@testable import Engine
+
+@Suite struct FolderWatcherTests {
+    /// A watcher of folders of a test, and its events.
+    private struct Watched {
+        let scratch: Scratch
+        let events: WatchEvents
+        let watcher: FolderWatcher
+
+        init(beneath root: PathRoot = .anywhere) throws {
+            scratch = try Scratch()
+            events = WatchEvents()
+            watcher = try FolderWatcher(beneath: root, onChange: events.wake)
+        }
+
+        func watch(_ names: String...) -> Bool {
+            watcher.watch(Set(names.map { ($0.isEmpty ? scratch.path : scratch.file($0)).exact }))
+        }
+
+        /// Waits for an event. Without one, the test hangs and fails by its deadline.
+        func wait() async { await events.wait(until: .now + .seconds(3600)) }
+    }
+
+    @Test func changes_areReported() async throws {
+        let watched = try Watched()
+        #expect(watched.watch("") && watched.watcher.count == 1)
+        #expect(!watched.watch(""))
+        try watched.scratch.write("text", to: "a")
+        await watched.wait()
+        try FileManager.default.moveItem(
+            atPath: watched.scratch.file("a"), toPath: watched.scratch.file("b"))
+        await watched.wait()
+        #expect(watched.watcher.reportsAllChanges)
+    }
+
+    /// The nearest existing folder is watched, until the folder exists.
+    @Test func missingFolder_isWatchedWhenItAppears() async throws {
+        let watched = try Watched()
+        #expect(watched.watch("in/more"))
+        #expect(!watched.watch("in/more"))
+        try FileManager.default.createDirectory(
+            atPath: watched.scratch.file("in/more"), withIntermediateDirectories: true)
+        await watched.wait()
+        #expect(watched.watch("in/more") && watched.watcher.count == 1)
+        try watched.scratch.write("text", to: "in/more/a")
+        await watched.wait()
+    }
+
+    /// A folder with the path of one that was removed or moved is another folder.
+    @Test(arguments: [true, false]) func replacedFolder_isWatchedAgain(_ isMoved: Bool) async throws {
+        let watched = try Watched()
+        let folder = watched.scratch.file("in")
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        #expect(watched.watch("in"))
+        if isMoved {
+            try FileManager.default.moveItem(atPath: folder, toPath: watched.scratch.file("old"))
+        } else {
+            try FileManager.default.removeItem(atPath: folder)
+        }
+        await watched.wait()
+        try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
+        // The watch is forgotten when its event is read.
+        while !watched.watch("in") { await Task.yield() }
+        while watched.watcher.count != 1 { await Task.yield() }
+    }
+
+    @Test func folderOutsideOfTheRoot_isNotWatched() throws {
+        let scratch = try Scratch()
+        try FileManager.default.createDirectory(
+            atPath: scratch.file("root"), withIntermediateDirectories: false)
+        let root = try #require(PathRoot(folder: scratch.file("root")))
+        let watcher = try FolderWatcher(beneath: root) {}
+        #expect(!watcher.watch([scratch.path.exact]))
+        #expect(!watcher.reportsAllChanges && watcher.count == 0)
+        #expect(watcher.watch([scratch.file("root").exact]))
+        #expect(watcher.reportsAllChanges)
+    }
+
+    @Test func visitedFolders_areThoseOfListingsAndLookups() throws {
+        let scratch = try Scratch()
+        try scratch.write("text", to: "a")
+        let disk = VisitedFolders()
+        #expect(disk.type(of: "/x/y/z") == nil)
+        let found = try disk.entries(of: scratch.path + "/", beneath: .anywhere, limit: 9)
+        #expect(found.map(\.name) == ["a"])
+        #expect(disk.folders == ["/x/y".exact, scratch.path.exact])
+    }
+}
