@@ -33,6 +33,15 @@ public final class PathRoot: Sendable {
         return path.hasExactPrefix(root + "/") && !path.pathParts.contains("..")
     }
 
+    /// Returns whether a path leaves the folder, by its text or by links; false for a path that doesn't exist.
+    package func excludes(_ path: String) -> Bool {
+        guard self.path != nil else { return false }
+        let descriptor = open(path, Int32(0o10_000_000) | O_CLOEXEC)
+        if descriptor < 0 { return errno == EXDEV }
+        close(descriptor)
+        return false
+    }
+
     /// Calls `open(2)`, beneath the folder if there is a root. Returns -1 with EXDEV for a path that leaves the
     /// folder.
     package func open(_ path: String, _ flags: Int32) -> Int32 {

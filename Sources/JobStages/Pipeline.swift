@@ -99,15 +99,15 @@ package enum Pipeline {
 
         /// Probes the sources and plans the jobs. `names` selects jobs and those that they read or need; empty for all.
         /// `argument` is the location of messages about unknown names. With `earlier`, only the jobs of that plan are
-        /// planned. `omitted` jobs are treated as if the files didn't contain them. `memory` determines which outputs are
-        /// up to date. Jobs that can't be planned are listed in the plan's refusals.
+        /// planned. With `selected`, only these instances are planned. `memory` determines which outputs are up to
+        /// date. Jobs that can't be planned are listed in the plan's refusals.
         package func planned(
             only names: [String] = [], from argument: String = "--only", as earlier: BatchPlan? = nil,
-            omitting omitted: Set<JobKey> = [], memory: any PlanMemory = NoMemory()
+            selecting selected: Set<JobKey>? = nil, memory: any PlanMemory = NoMemory()
         ) -> Planned {
             Planned(
                 BatchPlanner.plan(
-                    files, only: names, from: argument, as: earlier, omitting: omitted, memory: memory,
+                    files, only: names, from: argument, as: earlier, selecting: selected, memory: memory,
                     prober: prober),
                 prober: prober)
         }

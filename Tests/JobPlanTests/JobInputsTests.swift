@@ -42,7 +42,7 @@ import Testing
         #expect(
             lines(found) == ["copy[a.wav] in/a.wav", "copy[b.wav] in/b.wav", "one in/missing.wav", "tone"],
             "\(lines(found))")
-        #expect(found.unmatched.isEmpty)
+        #expect(found.problems.isEmpty)
     }
 
     @Test func unmatchedPattern_isAJobWithoutInstances() throws {
@@ -52,8 +52,8 @@ import Testing
               after: { asset: in/b.wav, needs: copy, \(copy), destination: out/b.wav }
             """)
         #expect(lines(found) == ["after in/b.wav < copy"])
-        #expect(found.unmatched.map(\.key.id) == ["copy"])
-        #expect(found.unmatched.map(\.reason) == ["the pattern `in/*.wav` matches no file"])
+        #expect(found.problems.map(\.key.id) == ["copy"])
+        #expect(found.problems.map(\.message) == ["the pattern `in/*.wav` matches no file"])
     }
 
     @Test func jobsBefore_areInstances() throws {

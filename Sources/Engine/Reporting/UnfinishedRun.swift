@@ -17,11 +17,18 @@ package final class UnfinishedRun: Sendable {
 
     private let state = Guarded(State())
     private let destinations: ReportDestinations
+    /// Records of earlier runs of a series, which reports contain.
+    private let carried: [JobRecord]
     /// Start of the command, in seconds since 1970.
     let begun = Date().timeIntervalSince1970
 
     /// Creates the run, which starts now.
-    package init(_ destinations: ReportDestinations) { self.destinations = destinations }
+    init(_ destinations: ReportDestinations, carried: [JobRecord] = []) {
+        (self.destinations, self.carried) = (destinations, carried)
+    }
+
+    /// The diagnostics to report.
+    var problems: [Diagnostic] { state.withLock { $0.problems } }
 
     package func setFiles(_ files: [String]) { state.withLock { $0.files = files } }
 
@@ -40,9 +47,10 @@ package final class UnfinishedRun: Sendable {
             return state.isOver ? nil : state
         }
         guard let current else { return [] }
-        let report = RunReport(
+        var report = RunReport(
             problems: current.problems, in: current.jobs, files: current.files, begun: begun,
             seconds: Date().timeIntervalSince1970 - begun, status: status.reportStatus)
+        report.jobs += RunReport(carried, files: [], begun: begun, seconds: 0, status: report.status).jobs
         let protected = destinations.paths.filter { !Self.mayWrite($0, current.files) }
         guard protected.isEmpty else {
             return protected.map { "error: \($0) is not a report, and is not overwritten" }

@@ -82,8 +82,7 @@ struct RunExecution {
         _ records: [JobRecord], _ details: DiagnosticSink, _ events: EventWriter?, _ signal: RunStatus?
     ) -> Result {
         var messages: [String] = []
-        let reported = records + options.carried
-        var status = signal ?? RunStatus(of: reported.map(\.outcome))
+        var status = signal ?? RunStatus(of: records.map(\.outcome))
         let warned = records.count { !$0.warnings.isEmpty }
         if status == .succeeded, options.strictness.warningsAreErrors, warned > 0 {
             messages.append(
@@ -91,9 +90,11 @@ struct RunExecution {
             )
             status = .jobFailed
         }
+        let carried = RunStatus(of: options.carried.map(\.outcome))
         var report = RunReport(
-            reported, files: set.files.map(\.path), begun: begun,
-            seconds: Date().timeIntervalSince1970 - begun, status: status.reportStatus)
+            records + options.carried, files: set.files.map(\.path), begun: begun,
+            seconds: Date().timeIntervalSince1970 - begun,
+            status: (RunStatus.first(of: [status, carried]) ?? status).reportStatus)
         var previews = HTMLRenderer.previews(of: records)
         if options.destinations.wantsReport {
             state.reports.complete(
@@ -103,11 +104,11 @@ struct RunExecution {
         } else {
             state.reports.storeSearches(of: report)
         }
-        messages += state.end(records, status: report.status).map {
+        messages += state.end(records, status: status.reportStatus).map {
             "warning: \($0); the next run may repeat finished jobs"
         }
         var problems = options.destinations.write(report, previews: previews)
-        if let problem = events?.end(records, status: report.status) {
+        if let problem = events?.end(records, status: status.reportStatus) {
             problems.append("error: the events can't be written: \(problem)")
         }
         if let folder = saved?.folder, let shard = saved?.file.shard?.index {

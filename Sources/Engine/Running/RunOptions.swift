@@ -14,10 +14,12 @@ package struct RunOptions: Sendable {
     package var shard: Int?
     /// Jobs to run, with those that they require; empty for all.
     package var only: [String] = []
-    /// Jobs to treat as if the job files didn't contain them.
-    package var omitted: Set<JobKey> = []
-    /// Records of omitted jobs that an earlier run of the same series executed. Reports contain them.
+    /// Job instances to run, whose destinations are compared with those of all jobs; nil for all.
+    package var selected: Set<JobKey>?
+    /// Records of other jobs, which earlier runs of a series executed. Reports contain them.
     package var carried: [JobRecord] = []
+    /// Returns whether the selected jobs may still run. Called once the state is locked, which may take time.
+    package var isCurrent: @Sendable () -> Bool = { true }
     /// Whether jobs that are up to date run too.
     package var isForced = false
     /// Whether to wait for a run that uses the same state folder.

@@ -29,8 +29,10 @@ package struct RunSession: Sendable {
     /// The end of a run.
     package struct Result: Sendable {
         package let status: RunStatus
-        /// Records of the jobs; empty if the run ended before the first job started.
-        package var records: [JobRecord] = []
+        /// Records of the jobs; nil if the run ended before the first job could start.
+        package var records: [JobRecord]?
+        /// Errors and warnings that ended such a run.
+        package var problems: [Diagnostic] = []
     }
 
     private let givenSignals: SignalWatch?
@@ -41,7 +43,7 @@ package struct RunSession: Sendable {
         self.options = options
         self.output = output
         givenSignals = signals
-        unfinished = UnfinishedRun(options.destinations)
+        unfinished = UnfinishedRun(options.destinations, carried: options.carried)
     }
 
     /// Loads, checks, plans and runs the job files, and writes the reports. Diagnostics of all stages are printed.
@@ -54,7 +56,7 @@ package struct RunSession: Sendable {
             throw error
         } catch let rejection as Rejected {
             end(rejection.status)
-            return Result(status: rejection.status)
+            return Result(status: rejection.status, problems: unfinished.problems)
         }
     }
 
@@ -80,6 +82,10 @@ package struct RunSession: Sendable {
         let isShard = saved?.folder != nil
         let locks = isShard ? [] : try options.state.lock(set, waits: options.waits)
         defer { withExtendedLifetime(locks) {} }
+        guard options.isCurrent() else {
+            unfinished.disableReports()
+            return Result(status: .succeeded)
+        }
         let cache = try options.cache?.open(set.access)
         let pool = try options.workers.pool(in: locks.first?.folder, set.access)
         defer { pool?.close() }
@@ -114,7 +120,7 @@ package struct RunSession: Sendable {
     private static let maxJobsForPrestart = 100
 
     /// Handles signals. Until jobs run, a signal ends the process and its workers.
-    private func watchSignals() throws(EngineError) -> SignalWatch {
+    private func watchSignals() throws -> SignalWatch {
         let exit = { @Sendable (number: Int32) in
             { @Sendable in
                 end(.interrupted)
@@ -124,6 +130,8 @@ package struct RunSession: Sendable {
         let handlers = SignalWatch.Handlers(onFirstInterrupt: exit(SIGINT), onCancel: exit(SIGTERM))
         guard let givenSignals else { return try SignalWatch(handlers) }
         givenSignals.handle(handlers)
+        // A signal just before isn't handled again.
+        if let status = givenSignals.status { throw Rejected(status: status) }
         return givenSignals
     }
 
@@ -175,7 +183,7 @@ package struct RunSession: Sendable {
         }
         let planned = opened.planned(
             only: options.only, as: saved.flatMap { $0.file.shard == nil ? nil : $0.file.plan },
-            omitting: options.omitted, memory: saved == nil ? state : FullPlanMemory(state))
+            selecting: options.selected, memory: saved == nil ? state : FullPlanMemory(state))
         do throws(Pipeline.Rejection) {
             return try planned.runnable()
         } catch {

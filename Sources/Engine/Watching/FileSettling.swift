@@ -2,6 +2,7 @@ internal import CLinux
 internal import ExactStrings
 internal import FileSystem
 internal import Glibc
+internal import Publishing
 
 /// The observation of files that other programs write: a file is complete if it hasn't changed for some time, and no process has
 /// it open for writing.
@@ -18,31 +19,46 @@ struct FileSettling {
         case complete(token: String)
     }
 
+    /// Whether processes have a file open for writing.
+    enum Writers { case none, some, unknown }
+
     private struct Observation {
         let token: String
         let since: ContinuousClock.Instant
         /// Whether the file was found not to be open for writing.
         var isClosed = false
+        /// How often the file was found to be open.
+        var looks = 0
     }
 
     /// Time for which a complete file is unchanged.
     let time: Duration
-    private let isOpen: (String) -> Bool
+    /// Multiple of the time for files whose writers aren't known.
+    private static let factorForUnknownWriters = 5
+    /// Maximum time until an open file is examined again. The end of a write is reported as a change.
+    private static let maxInterval = Duration.seconds(30)
+    private let writers: (String) -> Writers
     private var observations: [ExactString: Observation] = [:]
     private var examined: [ExactString: State] = [:]
 
-    /// `isOpen` returns whether a process has a file open for writing.
-    init(time: Duration, isOpen: @escaping (String) -> Bool) {
-        (self.time, self.isOpen) = (time, isOpen)
+    /// `writers` returns whether processes have a file open for writing.
+    init(time: Duration, writers: @escaping (String) -> Writers) {
+        (self.time, self.writers) = (time, writers)
     }
 
-    /// Creates the observation of files beneath a root. Writers on other machines aren't known.
+    /// Creates the observation of files beneath a root. Writers of files of other users, and on other machines, aren't known.
     init(time: Duration, beneath root: PathRoot) {
         self.init(time: time) { path in
+            // Opening a pipe would end its writer.
+            guard SystemDisk().type(of: path) == .file else { return .none }
             let descriptor = root.open(path, O_RDONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY)
-            guard descriptor >= 0 else { return false }
+            guard descriptor >= 0 else { return .none }
             defer { close(descriptor) }
-            return tandem_is_open_for_writing(descriptor) == 1
+            return switch tandem_is_open_for_writing(descriptor) {
+            case 0: .none
+            case 1: .some
+            default: .unknown
+            }
         }
     }
 
@@ -69,15 +85,26 @@ struct FileSettling {
     /// Returns the state of a file when it was examined.
     func state(of path: String) -> State { examined[path.exact] ?? .missing }
 
+    /// Returns the token of a file when it was examined; nil for a missing file.
+    func token(of path: String) -> String? { observations[path.exact]?.token }
+
     private func state(
         of path: String, _ observation: inout Observation, at now: ContinuousClock.Instant
     ) -> State {
         let end = observation.since + time
         if now < end { return .incomplete(until: end) }
-        if !observation.isClosed {
-            if isOpen(path) { return .incomplete(until: now + max(time, .seconds(1))) }
-            observation.isClosed = true
+        if observation.isClosed { return .complete(token: observation.token) }
+        switch writers(path) {
+        case .none: break
+        case .some:
+            let interval = max(time, .seconds(1)) * (1 << min(observation.looks, 5))
+            observation.looks += 1
+            return .incomplete(until: now + min(interval, max(time, Self.maxInterval)))
+        case .unknown:
+            let end = observation.since + time * Self.factorForUnknownWriters
+            if now < end { return .incomplete(until: end) }
         }
+        observation.isClosed = true
         return .complete(token: observation.token)
     }
 }

@@ -10,11 +10,16 @@ internal import Locking
 /// Unchecked `Sendable`: the source is created and activated in the initializer, and only retained afterwards; the watches are
 /// guarded.
 final class FolderWatcher: @unchecked Sendable {
-    /// Watch descriptors by the paths of the folders that are watched for them.
+    private struct Watch: Sendable {
+        let descriptor: Int32
+        /// Whether changes by other machines, which aren't reported, are possible.
+        let isRemote: Bool
+    }
+
     private struct Watches: Sendable {
-        var byFolder: [ExactString: Int32] = [:]
-        /// Folders that can't be watched, because the system's limit is reached.
-        var refused: Set<ExactString> = []
+        var byFolder: [ExactString: Watch] = [:]
+        /// Whether the system's limit is reached, so that folders aren't watched.
+        var isLimited = false
     }
 
     private static let changes = UInt32(
@@ -52,47 +57,45 @@ final class FolderWatcher: @unchecked Sendable {
     /// reached.
     var reportsAllChanges: Bool {
         watches.withLock { watches in
-            watches.refused.isEmpty
-                && !watches.byFolder.keys.contains { tandem_is_remote_file_system($0.text) != 0 }
+            !watches.isLimited && !watches.byFolder.values.contains(where: \.isRemote)
         }
     }
 
     /// Number of folders that are watched.
-    var count: Int { watches.withLock { $0.byFolder.count } }
+    var count: Int { Set(watches.withLock { $0.byFolder.values.map(\.descriptor) }).count }
 
     /// Watches some folders, and no others. In place of a folder that doesn't exist, the nearest existing one that would
     /// contain it is watched. Returns whether a folder was added, whose earlier changes were not reported.
+    ///
+    /// All folders are looked up anew, since a path may have come to mean another folder, by a link, a mount, or a folder above
+    /// it that was moved.
     func watch(_ folders: Set<ExactString>) -> Bool {
         watches.withLock { watches in
-            var (isAdded, kept, refused) = (false, Watches().byFolder, Set<ExactString>())
+            let before = watches.byFolder
+            let descriptors = Set(before.values.map(\.descriptor))
+            watches = Watches()
             for wanted in folders {
-                var folder = wanted.text
-                while true {
-                    if kept[folder.exact] != nil { break }
-                    if let known = watches.byFolder[folder.exact] {
-                        kept[folder.exact] = known
-                        break
-                    }
-                    if let added = add(folder) {
-                        kept[folder.exact] = added
-                        isAdded = true
-                        break
-                    }
-                    guard errno == ENOENT || errno == ENOTDIR, folder != "/", folder != "." else {
-                        refused.insert(wanted)
-                        break
-                    }
+                var (folder, result) = (wanted.text, add(wanted.text))
+                while case .failure(let problem) = result, problem.isMissing, folder != "/", folder != "." {
                     folder = Self.parent(of: folder)
+                    result = add(folder)
+                }
+                switch result {
+                case .success(let descriptor):
+                    let known = before[folder.exact]
+                    watches.byFolder[folder.exact] =
+                        known?.descriptor == descriptor
+                        ? known
+                        : Watch(descriptor: descriptor, isRemote: tandem_is_remote_file_system(folder) != 0)
+                case .failure(let problem):
+                    if problem.number == ENOSPC || problem.number == ENOMEM { watches.isLimited = true }
                 }
             }
-            let descriptors = Set(kept.values)
-            for (folder, watch) in watches.byFolder
-            where kept[folder] == nil && !descriptors.contains(watch) {
-                inotify_rm_watch(descriptor, watch)
+            let kept = Set(watches.byFolder.values.map(\.descriptor))
+            for descriptor in descriptors.subtracting(kept) {
+                inotify_rm_watch(self.descriptor, descriptor)
             }
-            watches.byFolder = kept
-            watches.refused = refused
-            return isAdded
+            return !kept.isSubset(of: descriptors)
         }
     }
 
@@ -103,35 +106,23 @@ final class FolderWatcher: @unchecked Sendable {
         return folder.isEmpty ? "/" : folder
     }
 
-    /// Adds a watch; nil with `errno` if that isn't possible.
-    private func add(_ folder: String) -> Int32? {
-        guard root.path == nil || RealPath.of(folder).map({ root.contains($0 + "/") }) ?? true else {
-            errno = EACCES
-            return nil
-        }
-        let watch = inotify_add_watch(descriptor, folder, Self.changes | UInt32(IN_ONLYDIR))
-        return watch >= 0 ? watch : nil
+    private struct Problem: Error {
+        let number: Int32
+        var isMissing: Bool { number == ENOENT || number == ENOTDIR }
     }
 
-    /// Reads all events. Watches of folders that were removed or moved are forgotten, so that another folder with the same path
-    /// is watched.
+    /// Adds a watch, or returns the existing one of the folder.
+    private func add(_ folder: String) -> Result<Int32, Problem> {
+        guard root.path == nil || RealPath.of(folder).map({ root.contains($0 + "/") }) ?? true else {
+            return .failure(Problem(number: EXDEV))
+        }
+        let watch = inotify_add_watch(descriptor, folder, Self.changes | UInt32(IN_ONLYDIR))
+        return watch >= 0 ? .success(watch) : .failure(Problem(number: errno))
+    }
+
+    /// Reads all events. Their contents don't matter, since all folders are looked up anew.
     private func readEvents() {
         var buffer = [UInt8](repeating: 0, count: 64 << 10)
-        while true {
-            let count = read(descriptor, &buffer, buffer.count)
-            guard count > 0 else { return }
-            buffer.withUnsafeBytes { bytes in
-                var offset = 0
-                while offset + MemoryLayout<inotify_event>.size <= count {
-                    let event = bytes.loadUnaligned(fromByteOffset: offset, as: inotify_event.self)
-                    offset += MemoryLayout<inotify_event>.size + Int(event.len)
-                    guard event.mask & UInt32(IN_IGNORED | IN_MOVE_SELF) != 0 else { continue }
-                    if event.mask & UInt32(IN_MOVE_SELF) != 0 { inotify_rm_watch(descriptor, event.wd) }
-                    watches.withLock { watches in
-                        watches.byFolder = watches.byFolder.filter { $0.value != event.wd }
-                    }
-                }
-            }
-        }
+        while read(descriptor, &buffer, buffer.count) > 0 {}
     }
 }

@@ -3,15 +3,25 @@ internal import JobPlan
 internal import JobRun
 internal import Locking
 
-/// An output that prints each diagnostic once in a series of runs.
+/// An output that prints each diagnostic once in a series of runs. It remembers a limited number.
 final class OncePrinter: RunOutput {
     private let output: any RunOutput
     private let printed = Guarded<Set<Diagnostic>>([])
+    private let lines = Guarded<Set<String>>([])
+    private static let limit = 10_000
 
     init(_ output: any RunOutput) { self.output = output }
 
     /// Prints all diagnostics again, since they concern other job files.
-    func forget() { printed.withLock { $0 = [] } }
+    func forget() {
+        printed.withLock { $0 = [] }
+        lines.withLock { $0 = [] }
+    }
+
+    /// Prints a message, unless it was printed.
+    func printOnce(_ line: String) {
+        if lines.withLock({ $0.insert(line).inserted }) { output.printLine(line) }
+    }
 
     var hasSingleResult: Bool { output.hasSingleResult }
     func filesLoaded(_ set: JobFileSet) { output.filesLoaded(set) }
@@ -19,6 +29,7 @@ final class OncePrinter: RunOutput {
     func report(_ diagnostics: DiagnosticSink, of set: JobFileSet, annotates: Bool) throws {
         var others = DiagnosticSink()
         printed.withLock { printed in
+            if printed.count > Self.limit { printed = [] }
             for diagnostic in diagnostics.diagnostics where printed.insert(diagnostic).inserted {
                 others.add(diagnostic)
             }
@@ -84,15 +95,15 @@ extension WatchedJobs.Wait: CustomStringConvertible {
     fileprivate var isBrief: Bool {
         switch self {
         case .incomplete, .prerequisite: true
-        case .missing, .unmatched: false
+        case .missing, .pattern: false
         }
     }
 
     var description: String {
         switch self {
         case .missing(let path): "waiting for \(path), which doesn't exist"
-        case .incomplete(let path): "waiting for \(path), which is still being written"
-        case .unmatched(let reason): "waiting: \(reason)"
+        case .incomplete(let path): "waiting for \(path), which may still be written"
+        case .pattern(let message): message
         case .prerequisite(let key): "waiting for the job `\(key.id)`"
         }
     }

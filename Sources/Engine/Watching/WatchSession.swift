@@ -1,5 +1,6 @@
-internal import ExactStrings
+internal import Glibc
 internal import JobPlan
+internal import JobRun
 internal import JobSpec
 package import JobStages
 internal import Media
@@ -39,71 +40,148 @@ package struct WatchSession: Sendable {
         (self.options, self.output) = (options, output)
     }
 
-    /// Runs batches until a signal arrives.
-    /// - Returns: The status of the job files, if they have errors at the start; that of the batch that a signal ended; or
-    ///   success, if the signal arrived between batches.
-    /// - Throws: `EngineError` if the system refuses to watch, or if the state or a report can't be written.
+    /// Runs batches until a signal arrives. Between batches, a signal ends the process with status 0.
+    /// - Returns: The status of the job files, if they have errors at the start, or that of the batch that a signal ended.
+    /// - Throws: `EngineError` if the system refuses to watch, or if the first batch can't start.
     package func run() async throws -> RunStatus {
-        let events = WatchEvents()
-        let idle = SignalWatch.Handlers(onFirstInterrupt: events.wake, onCancel: events.wake)
-        let signals = try SignalWatch(idle)
         let access = try SourceAccess.granted(
             root: options.run.root, isUntrusted: options.run.isUntrusted,
             allowsNetwork: options.run.allowsNetwork, for: options.run.files)
-        let watcher = try FolderWatcher(beneath: access.root, onChange: events.wake)
-        let printer = OncePrinter(output)
-        var files = WatchedFiles(options, access: access)
-        if let status = try files.load(printer, options.run.strictness) { return status }
-        var (jobs, messages) = (WatchedJobs(), WaitMessages(isVerbose: options.run.verbosity == .verbose))
-        var batches = 0
-        while signals.status == nil {
-            let begun = ContinuousClock.now
-            let inputs = files.examine(at: begun)
-            // Changes before a folder was watched aren't reported, so that it is examined again.
-            if watcher.watch(files.folders) { continue }
-            var next: ContinuousClock.Instant?
-            switch files.change {
-            case .none:
-                let assessment = jobs.assess(inputs, state: files.settling.state)
-                next = assessment.next
-                if !assessment.due.isEmpty {
-                    var run = options.run
-                    (run.omitted, run.carried) = (assessment.omitted, jobs.carried(assessment))
-                    (run.waits, run.handlesSignals) = (true, true)
-                    run.destinations.appendsEvents = batches > 0
-                    batches += 1
-                    let result = try await RunSession(run, output: printer, signals: signals).run()
-                    signals.handle(idle)
-                    if signals.status != nil { return result.status }
-                    jobs.add(result.records, of: assessment)
-                    continue
-                }
-                if options.run.verbosity != .quiet {
-                    let lines =
-                        messages.lines(assessment.waits, at: begun)
-                        + messages.lines(
-                            reportsAllChanges: watcher.reportsAllChanges, every: Self.shortInterval)
-                    for line in lines { output.printLine(line) }
-                }
-            case .incomplete(let end): next = end
-            case .complete:
-                output.printLine("the job files have changed")
-                printer.forget()
-                jobs.reset()
-                _ = try files.load(printer, options.run.strictness)
-                continue
-            }
-            let limit = begun + (watcher.reportsAllChanges ? Self.interval : Self.shortInterval)
-            // While files appear one after another, most of the time is left for other programs.
-            let pause = min(max(.milliseconds(100), (ContinuousClock.now - begun) * 4), .seconds(2))
-            try? await Task.sleep(for: pause)
-            await events.wait(until: min(next ?? limit, limit))
+        var watch = try Watch(options, output: output, access: access)
+        if let status = try watch.begin() { return status }
+        while true {
+            if let status = try await watch.step() { return status }
         }
-        return .succeeded
     }
+}
+
+/// The state of a watch between its steps.
+private struct Watch {
+    private let options: WatchSession.Options
+    private let output: OncePrinter
+    private let signals: SignalWatch
+    private let events = WatchEvents()
+    private let watcher: FolderWatcher
+    private var files: WatchedFiles
+    private var jobs = WatchedJobs()
+    private var messages: WaitMessages
+    /// Number of batches that have started.
+    private var batches = 0
 
     /// Time after which folders are examined although no change was reported.
     private static let interval = Duration.seconds(60)
-    /// The time if not all changes are reported.
+    /// The time if not all changes are reported, or if the job files have errors.
     private static let shortInterval = Duration.seconds(5)
+    /// Time after which a batch that couldn't start is tried again.
+    private static let retryInterval = Duration.seconds(30)
+    /// Handlers while no job runs and no process was started.
+    private static let idle: SignalWatch.Handlers = {
+        let end: @Sendable () -> Void = { _exit(RunStatus.succeeded.rawValue) }
+        return SignalWatch.Handlers(onFirstInterrupt: end, onCancel: end)
+    }()
+
+    init(_ options: WatchSession.Options, output: any RunOutput, access: SourceAccess) throws(EngineError) {
+        self.options = options
+        self.output = OncePrinter(output)
+        signals = try SignalWatch(Self.idle)
+        watcher = try FolderWatcher(beneath: access.root, onChange: events.wake)
+        files = WatchedFiles(options, access: access)
+        messages = WaitMessages(isVerbose: options.run.verbosity == .verbose)
+    }
+
+    /// Loads the job files. Returns the status of files with errors, which end the watch.
+    mutating func begin() throws -> RunStatus? { try files.load(output, options.run.strictness) }
+
+    /// Examines the files, runs a batch if one is due, and waits. Returns the status of a batch that a signal ended; nil to
+    /// continue.
+    mutating func step() async throws -> RunStatus? {
+        let begun = ContinuousClock.now
+        let inputs = files.examine(at: begun)
+        // Changes before a folder was watched aren't reported, so that it is examined again.
+        let isAdded = watcher.watch(files.folders)
+        // While files appear one after another, most of the time is left for other programs.
+        let pause = min(max(.milliseconds(100), (ContinuousClock.now - begun) * 9), .seconds(5))
+        let interval = watcher.reportsAllChanges ? Self.interval : Self.shortInterval
+        var next = isAdded ? begun : begun + interval
+        switch files.change {
+        case .none:
+            let assessment = jobs.assess(inputs, state: files.settling.state)
+            jobs.skipBlocked(assessment)
+            if assessment.batch.isEmpty {
+                report(assessment, at: begun)
+                next = min(next, assessment.next ?? next)
+            } else {
+                let result = try await runBatch(assessment, of: inputs)
+                signals.handle(Self.idle)
+                if signals.status != nil { return result.map(Self.status) ?? .succeeded }
+                next = result == nil ? begun + Self.retryInterval : begun
+            }
+        case .incomplete(let end): next = min(next, end)
+        case .complete: next = try reload() ? begun : begun + Self.shortInterval
+        }
+        try? await Task.sleep(for: pause)
+        await events.wait(until: next)
+        return nil
+    }
+
+    /// Returns the status after a signal: success if all jobs of the batch had ended.
+    private static func status(_ batch: RunSession.Result) -> RunStatus {
+        let areEnded = batch.records?.allSatisfy { record in
+            switch record.outcome {
+            case .cancelled, .notRun: false
+            default: true
+            }
+        }
+        return areEnded == true ? .succeeded : batch.status
+    }
+
+    /// Loads changed job files. Files with errors are loaded again after each change, and repeatedly, since they may lack a file
+    /// that isn't known. Returns whether anything has changed.
+    private mutating func reload() throws -> Bool {
+        let wereValid = files.areValid
+        if wereValid {
+            output.printLine("the job files have changed")
+            output.forget()
+        }
+        let areValid = try files.load(output, options.run.strictness) == nil
+        if areValid {
+            jobs.reset()
+            if !wereValid { output.printLine("the job files are valid again") }
+        }
+        return wereValid || areValid
+    }
+
+    private mutating func report(_ assessment: WatchedJobs.Assessment, at now: ContinuousClock.Instant) {
+        if options.run.verbosity == .quiet { return }
+        var lines = messages.lines(assessment.waits, at: now)
+        lines += messages.lines(reportsAllChanges: watcher.reportsAllChanges, every: Self.shortInterval)
+        for line in lines { output.printLine(line) }
+    }
+
+    /// Runs a batch. Returns nil if it can't start, for a reason that may pass.
+    private mutating func runBatch(
+        _ assessment: WatchedJobs.Assessment, of inputs: JobInputs
+    ) async throws -> RunSession.Result? {
+        var run = options.run
+        (run.selected, run.carried) = (assessment.batch, jobs.carried(assessment))
+        run.isCurrent = files.areUnchanged(assessment.batch, of: inputs)
+        (run.waits, run.handlesSignals) = (true, true)
+        run.destinations.appendsEvents = batches > 0
+        let result: RunSession.Result
+        do {
+            result = try await RunSession(run, output: output, signals: signals).run()
+        } catch let error as EngineError where batches > 0 {
+            output.printOnce(
+                "error: \(error.message); trying again every \(Self.retryInterval.components.seconds) seconds"
+            )
+            return nil
+        }
+        if let records = result.records {
+            batches += 1
+            jobs.add(records, of: assessment)
+        } else if result.status != .succeeded {
+            jobs.addRejection(result.problems, of: assessment)
+        }
+        return result
+    }
 }

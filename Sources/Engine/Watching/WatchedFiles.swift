@@ -8,11 +8,11 @@ internal import JobStages
 struct WatchedFiles {
     /// The state of the job files, compared with when they were loaded.
     enum Change {
-        /// The files haven't changed, or have the errors that were printed.
         case none
         /// A file has changed, and may still be written. The value is the earliest time at which this may have changed.
         case incomplete(until: ContinuousClock.Instant)
-        /// The files are to be loaded again.
+        /// The files are to be loaded again: a file has changed, or the files had errors, which may concern files that
+        /// aren't known.
         case complete
     }
 
@@ -21,7 +21,8 @@ struct WatchedFiles {
     private var set: JobFileSet
     /// Tokens of the job files when they were loaded, by path.
     private var loaded: [ExactString: String] = [:]
-    private var areValid = false
+    /// Whether the files had no errors when they were loaded.
+    private(set) var areValid = false
     /// The states of all files when they were examined.
     private(set) var settling: FileSettling
     /// Folders in which changes matter.
@@ -38,10 +39,14 @@ struct WatchedFiles {
     /// Reads the job files, and prints their diagnostics. Returns the status of files with errors, whose jobs aren't listed;
     /// nil for others.
     mutating func load(_ output: any RunOutput, _ strictness: Pipeline.Strictness) throws -> RunStatus? {
-        set = JobFileSet(files: options.run.files, variables: options.run.variables, access: access)
+        var before: [ExactString: String]
+        repeat {
+            before = Self.tokens(options.run.files + loaded.keys.map(\.text))
+            set = JobFileSet(files: options.run.files, variables: options.run.variables, access: access)
+            loaded = Self.tokens(set.paths + set.texts.all.map(\.file))
+            // A file that changed while it was read is read again.
+        } while loaded.contains { before[$0.key] ?? $0.value != $0.value }
         output.filesLoaded(set)
-        loaded = [:]
-        for path in set.paths + set.texts.all.map(\.file) { loaded[path.exact] = Self.token(path) }
         let found = set.loaded.allDiagnostics(access.prober)
         try output.report(found, of: set, annotates: true)
         let status = strictness.status(of: found)
@@ -53,25 +58,52 @@ struct WatchedFiles {
     mutating func examine(at now: ContinuousClock.Instant) -> JobInputs {
         let disk = VisitedFolders()
         let inputs = areValid ? JobInputs(set.files, beneath: access.root, on: disk) : JobInputs(jobs: [])
-        let sources = inputs.jobs.flatMap(\.files).map(\.path)
-        settling.examine(sources + loaded.keys.map(\.text), at: now) { path in
-            loaded[path.exact] == nil ? FileIdentity.changeToken(path: path) : Self.token(path)
+        let sources = Set(inputs.jobs.flatMap(\.files).map(\.path.exact)).map(\.text)
+        let specs = loaded.keys.map(\.text)
+        let (loaded, root) = (loaded, access.root)
+        settling.examine(sources + specs, at: now) { path in
+            loaded[path.exact] == nil ? Self.token(ofSource: path, beneath: root) : Self.token(path)
         }
         folders = disk.folders
-        for path in sources + loaded.keys.map(\.text) { folders.insert(FolderWatcher.parent(of: path).exact) }
-        change = currentChange()
+        for path in sources + specs {
+            folders.insert(FolderWatcher.parent(of: path).exact)
+            // The file that a link leads to changes in another folder.
+            if FileStatus(path: path, followingLinks: false)?.isLink == true, let file = RealPath.of(path) {
+                folders.insert(FolderWatcher.parent(of: file).exact)
+            }
+        }
+        change = currentChange
         return inputs
     }
 
-    private func currentChange() -> Change {
+    /// Returns whether the files of some jobs are still those that were examined.
+    func areUnchanged(_ keys: Set<JobKey>, of inputs: JobInputs) -> @Sendable () -> Bool {
+        let paths = Set(inputs.jobs.filter { keys.contains($0.key) }.flatMap(\.files).map(\.path.exact))
+        let tokens = paths.map { ($0.text, settling.token(of: $0.text)) }
+        let root = access.root
+        return { tokens.allSatisfy { path, token in Self.token(ofSource: path, beneath: root) == token } }
+    }
+
+    private var currentChange: Change {
+        if !areValid { return .complete }
         var isChanged = false
-        for (path, token) in loaded where Self.token(path.text) != token {
+        for (path, token) in loaded where settling.token(of: path.text) != token {
             if case .incomplete(let end) = settling.state(of: path.text) { return .incomplete(until: end) }
             isChanged = true
         }
         return isChanged ? .complete : .none
     }
 
+    private static func tokens(_ paths: [String]) -> [ExactString: String] {
+        Dictionary(paths.map { ($0.exact, token($0)) }, uniquingKeysWith: { first, _ in first })
+    }
+
     /// Returns the token of a job file. A missing file is a state like any other: editors replace files.
     private static func token(_ path: String) -> String { FileIdentity.changeToken(path: path) ?? "" }
+
+    /// Returns the token of a source; nil if it doesn't exist. A path that leaves the root is a state like any other, since its
+    /// job fails.
+    private static func token(ofSource path: String, beneath root: PathRoot) -> String? {
+        root.excludes(path) ? "" : FileIdentity.changeToken(path: path)
+    }
 }

@@ -33,12 +33,13 @@ package struct JobInputs: Sendable {
 
     /// Job instances, in the order of the job files.
     package private(set) var jobs: [Job] = []
-    /// Jobs without an instance, because no file matches their patterns, each with the message that states it.
-    package private(set) var unmatched: [(key: JobKey, reason: String)] = []
+    /// The first problem of each job whose patterns match no file, or cover one that can't be used. The other files of a job are
+    /// in its instances.
+    package private(set) var problems: [(key: JobKey, message: String)] = []
 
     /// Creates a list of known jobs.
-    package init(jobs: [Job], unmatched: [(key: JobKey, reason: String)] = []) {
-        (self.jobs, self.unmatched) = (jobs, unmatched)
+    package init(jobs: [Job], problems: [(key: JobKey, message: String)] = []) {
+        (self.jobs, self.problems) = (jobs, problems)
     }
 
     /// Lists the jobs of some files, whose patterns are matched with files beneath `root`.
@@ -46,10 +47,8 @@ package struct JobInputs: Sendable {
         var sink = DiagnosticSink()
         let expanded = files.map { $0.expanded(into: &sink, beneath: root, on: disk) }
         for refusal in PatternCheck.refusals(sink, of: files, only: []) {
-            let errors = refusal.diagnostics.filter { $0.severity == .error }
-            // A folder that can't be read, or too many files, are errors of the run.
-            guard let first = errors.first, errors.allSatisfy({ $0.rule == .noMatch }) else { continue }
-            unmatched.append((JobKey(file: refusal.file, id: refusal.id), first.message))
+            guard let first = refusal.diagnostics.first(where: { $0.severity == .error }) else { continue }
+            problems.append((JobKey(file: refusal.file, id: refusal.id), first.message))
         }
         var finder = SourceFinder(beneath: root, on: disk)
         for file in expanded {

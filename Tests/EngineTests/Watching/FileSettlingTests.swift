@@ -13,12 +13,13 @@ import Testing
         var tokens: [String: String] = [:]
         var open: Set<String> = []
         var looks = 0
+        var unknown = false
     }
 
     private func settling(_ files: Files) -> FileSettling {
         FileSettling(time: .seconds(2)) {
             files.looks += 1
-            return files.open.contains($0)
+            return files.open.contains($0) ? .some : files.unknown ? .unknown : .none
         }
     }
 
@@ -43,23 +44,42 @@ import Testing
         #expect(state(after: 5000) == .incomplete(until: start + .seconds(7)))
     }
 
+    /// An open file is examined at growing intervals, since the end of a write is reported.
     @Test func openFile_isIncomplete() {
         let files = Files()
         (files.tokens, files.open) = (["/a": "1"], ["/a"])
         var settling = settling(files)
-        func state(after milliseconds: Int) -> FileSettling.State {
-            settling.examine(["/a"], at: start + .milliseconds(milliseconds)) { files.tokens[$0] }
+        func state(after seconds: Int) -> FileSettling.State {
+            settling.examine(["/a"], at: start + .seconds(seconds)) { files.tokens[$0] }
             return settling.state(of: "/a")
         }
         _ = state(after: 0)
         #expect(files.looks == 0)
-        #expect(state(after: 2000) == .incomplete(until: start + .seconds(4)))
+        #expect(state(after: 2) == .incomplete(until: start + .seconds(4)))
+        #expect(state(after: 4) == .incomplete(until: start + .seconds(8)))
+        for seconds in 5..<20 { _ = state(after: seconds) }
+        #expect(state(after: 20) == .incomplete(until: start + .seconds(50)))
         files.open = []
-        #expect(state(after: 3000) == .complete(token: "1"))
+        let looks = files.looks
+        #expect(state(after: 21) == .complete(token: "1"))
         // A writer that opens the file later changes it before it is incomplete again.
         files.open = ["/a"]
-        #expect(state(after: 4000) == .complete(token: "1"))
-        #expect(files.looks == 2)
+        #expect(state(after: 22) == .complete(token: "1"))
+        #expect(files.looks == looks + 1 && settling.token(of: "/a") == "1")
+    }
+
+    /// Without knowledge of its writers, a file must be unchanged for longer.
+    @Test func fileWithUnknownWriters_isCompleteLater() {
+        let files = Files()
+        (files.tokens, files.unknown) = (["/a": "1"], true)
+        var settling = settling(files)
+        func state(after seconds: Int) -> FileSettling.State {
+            settling.examine(["/a"], at: start + .seconds(seconds)) { files.tokens[$0] }
+            return settling.state(of: "/a")
+        }
+        _ = state(after: 0)
+        #expect(state(after: 2) == .incomplete(until: start + .seconds(10)))
+        #expect(state(after: 10) == .complete(token: "1"))
     }
 
     @Test func forgottenFile_isMissing() {

@@ -15,18 +15,29 @@ struct CollisionCheck {
 
     private var owners: [DestinationPath: Owner] = [:]
     private var sink = DiagnosticSink()
+    /// Jobs whose collisions are reported; nil for all.
+    private let selected: Set<JobKey>?
 
-    /// Returns the errors of all jobs of some files. `images` are the files whose names depend on sources.
+    /// Returns the errors of all jobs of some files, or those that concern `selected` jobs. `images` are the files whose names
+    /// depend on sources.
     static func errors(
-        _ files: [JobFile], images: [ImageOutputFiles], _ destinations: inout DestinationTable
+        _ files: [JobFile], images: [ImageOutputFiles], of selected: Set<JobKey>? = nil,
+        _ destinations: inout DestinationTable
     ) -> DiagnosticSink {
-        var check = CollisionCheck()
+        var check = CollisionCheck(selected: selected)
         for file in files {
             for job in file.jobs { check.add(job, of: file, &destinations) }
         }
         check.check(images, &destinations)
         check.checkNesting()
         return check.sink
+    }
+
+    private init(selected: Set<JobKey>?) { self.selected = selected }
+
+    /// Returns whether a collision of two jobs is reported.
+    private func concerns(_ one: JobKey, _ other: JobKey) -> Bool {
+        selected.map { $0.contains(one) || $0.contains(other) } ?? true
     }
 
     /// Adds the destinations that a job file states.
@@ -42,6 +53,7 @@ struct CollisionCheck {
                 owners[path] = own
                 continue
             }
+            guard concerns(earlier.job, key) else { continue }
             let isOneJob = earlier.job == key
             let things = isOneJob ? "outputs" : "jobs"
             let isOneText = earlier.location == own.location
@@ -71,7 +83,8 @@ struct CollisionCheck {
                     owners[path] = Owner(location: output.location, job: output.job, name: output.name)
                     continue
                 }
-                if earlier.job == output.job, earlier.name == output.name { continue }
+                if earlier.job == output.job && earlier.name == output.name { continue }
+                guard concerns(earlier.job, output.job) else { continue }
                 sink.error(
                     .destinationCollision, "two outputs have the destination \(path.path)",
                     at: output.location,
@@ -92,7 +105,7 @@ struct CollisionCheck {
             var folder = ""
             for part in path.path.pathParts.dropLast() {
                 folder += "/" + part
-                guard let other = files[folder.exact] else { continue }
+                guard let other = files[folder.exact], concerns(other.job, output.job) else { continue }
                 sink.error(
                     .destinationCollision,
                     "the destination \(path.path) is inside \(folder), which is the output file of \(other.name)",

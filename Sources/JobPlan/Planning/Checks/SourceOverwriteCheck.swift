@@ -14,23 +14,32 @@ struct SourceOverwriteCheck {
     }
 
     private var sources: [File: SourceRange] = [:]
+    /// Sources of other jobs than those of the plan. An output of an earlier run among them may be replaced.
+    private var others: [File: SourceRange] = [:]
     private let jobFiles: Set<File>
     private let disk: any DiskQueries
     /// Identities that were read before, by path.
     private let known: [ExactString: FileIdentity]
     /// Paths of sources and job files, with links resolved, and their locations.
-    private var readPaths: [(path: String, location: SourceRange?)] = []
+    private var readPaths: [(path: String, location: SourceRange?, isOther: Bool)] = []
 
     /// Returns whether the check reports a destination, which is an absolute path with links resolved.
     func reports(_ path: String) -> Bool {
         guard let file = identified(path) else { return false }
-        return sources[file] != nil || jobFiles.contains(file)
+        return source(file, at: path) != nil || jobFiles.contains(file)
     }
 
-    /// Creates a check. `sources` are the files that the jobs read, with their locations in the job files; `known` are
-    /// identities that need not be read.
+    /// Returns the location of a source that must not be overwritten; nil for other files.
+    private func source(_ file: File, at path: String) -> SourceRange? {
+        if let own = sources[file] { return own }
+        return others[file].flatMap { disk.isMarked(path) ? nil : $0 }
+    }
+
+    /// Creates a check. `sources` are the files that the jobs read, with their locations in the job files, and `others` those of
+    /// jobs that aren't part of the plan; `known` are identities that need not be read.
     init(
         _ files: [JobFile], sources: [(path: String, location: SourceRange)],
+        others: [(path: String, location: SourceRange)] = [],
         known: [ExactString: FileIdentity] = [:], on disk: any DiskQueries
     ) {
         (self.disk, self.known) = (disk, known)
@@ -39,13 +48,20 @@ struct SourceOverwriteCheck {
             guard let file = Self.identified(path, known, disk) else { continue }
             self.sources[file] = self.sources[file] ?? location
         }
+        let own = Set(sources.map(\.path.exact))
+        let others = others.filter { !own.contains($0.path.exact) }
+        for (path, location) in others {
+            if let file = Self.identified(path, known, disk) { self.others[file] = location }
+        }
         guard files.contains(where: { $0.jobs.contains { $0.outputs.contains(where: \.isFolder) } }) else {
             return
         }
-        readPaths = sources.compactMap { source in
-            disk.realPath(of: source.path).map { ($0, source.location) }
+        func add(_ path: String, _ location: SourceRange?, isOther: Bool = false) {
+            if let path = disk.realPath(of: path) { readPaths.append((path, location, isOther)) }
         }
-        readPaths += files.compactMap { file in disk.realPath(of: file.path).map { ($0, nil) } }
+        for source in sources { add(source.path, source.location) }
+        for source in others { add(source.path, source.location, isOther: true) }
+        for file in files { add(file.path, nil) }
     }
 
     private func identified(_ path: String) -> File? { Self.identified(path, known, disk) }
@@ -109,7 +125,9 @@ struct SourceOverwriteCheck {
         into sink: inout DiagnosticSink
     ) {
         guard let folder = destinations.resolve(destination)?.path,
-            let inside = readPaths.first(where: { $0.path.hasExactPrefix(folder + "/") })
+            let inside = readPaths.first(where: {
+                $0.path.hasExactPrefix(folder + "/") && !($0.isOther && disk.isMarked($0.path))
+            })
         else { return }
         sink.error(
             .destinationIsSource,
@@ -135,7 +153,7 @@ struct SourceOverwriteCheck {
         if jobFiles.contains(file) {
             sink.error(.destinationIsSource, "the destination is a job file: \(path)", at: location)
         }
-        guard let source = sources[file] else { return }
+        guard let source = source(file, at: path) else { return }
         sink.error(
             .destinationIsSource,
             "the destination is also a source, which is never overwritten: \(path)",

@@ -33,11 +33,15 @@ package struct BatchPlanner {
     private var planned = PlannedJobs()
     private var budget = StillImageBudget()
     private var diagnostics = DiagnosticSink()
+    /// All jobs of the files, with which the destinations of the jobs to plan are compared; nil if these are compared with each
+    /// other.
+    private let compared: [JobFile]?
 
     private init(
-        _ files: [JobFile], of all: [JobFile], as earlier: BatchPlan?, prober: any SourceProber,
-        memory: any PlanMemory, disk: any DiskQueries
+        _ files: [JobFile], of all: [JobFile], others: [JobFile] = [], comparesAll: Bool = false,
+        as earlier: BatchPlan?, prober: any SourceProber, memory: any PlanMemory, disk: any DiskQueries
     ) {
+        compared = comparesAll ? all : nil
         catalog = SourceCatalog(files, prober: prober, disk: disk)
         var divider = TrackDivider(catalog)
         let files = divider.divided(files)
@@ -47,8 +51,10 @@ package struct BatchPlanner {
             divider.divided(all) { $0.sharedNormalization != nil }, catalog: catalog, as: earlier)
         lookup = UpToDateLookup(memory)
         requests = lookup.fetch(files, destinations: &destinations)
+        var finder = SourceFinder(beneath: prober.environment.root, on: disk)
         overwrites = SourceOverwriteCheck(
-            files, sources: catalog.files, known: lookup.identities, on: disk)
+            files, sources: catalog.files, others: finder.files(of: others),
+            known: lookup.identities, on: disk)
         check = DestinationCheck(
             memory: memory, root: prober.environment.root, disk: disk, overwrites: overwrites)
         for refusal in divider.refusals { planned.add(refusal) }
@@ -56,10 +62,10 @@ package struct BatchPlanner {
     }
 
     /// Plans all jobs of some files; or the named jobs with those that they read or need; or the jobs of an earlier
-    /// plan. `omitted` jobs, by instance or as a whole, are treated as if the files didn't contain them.
+    /// plan. With `selected`, only these instances are planned, and their destinations are compared with those of all jobs.
     package static func plan(
         _ files: [JobFile], only names: [String] = [], from argument: String = "--only",
-        as earlier: BatchPlan? = nil, omitting omitted: Set<JobKey> = [],
+        as earlier: BatchPlan? = nil, selecting selected: Set<JobKey>? = nil,
         memory: any PlanMemory = NoMemory(),
         prober: any SourceProber = LocalProber(), disk: any DiskQueries = SystemDisk()
     ) -> Result {
@@ -67,13 +73,13 @@ package struct BatchPlanner {
         let root = prober.environment.root
         var expanded = files.map { $0.expanded(into: &sink, beneath: root, on: disk) }
         PatternCheck.warn(files, expanded: expanded, into: &sink)
-        if !omitted.isEmpty {
+        let all = expanded
+        if let selected {
             for index in expanded.indices {
                 let path = expanded[index].path
-                expanded[index].jobs.removeAll { omitted.contains(JobKey(file: path, id: $0.id.value)) }
+                expanded[index].jobs.removeAll { !selected.contains(JobKey(file: path, id: $0.id.value)) }
             }
         }
-        let all = expanded
         if let earlier { JobSelection.keep(earlier, in: &expanded) }
         var unknown = DiagnosticSink()
         if !names.isEmpty {
@@ -82,7 +88,10 @@ package struct BatchPlanner {
                 to: &expanded, into: &unknown)
         }
         var planner = BatchPlanner(
-            expanded, of: all, as: earlier, prober: prober, memory: memory, disk: disk)
+            expanded, of: all,
+            // The jobs of an earlier plan were compared when it was created.
+            others: earlier == nil && (selected != nil || !names.isEmpty) ? all : [],
+            comparesAll: selected != nil, as: earlier, prober: prober, memory: memory, disk: disk)
         for found in [sink, unknown] { planner.diagnostics.add(found) }
         // An earlier plan contains only jobs that could be planned. Its skipped jobs stay skipped: a part of a plan lacks the
         // jobs that they read.
@@ -92,9 +101,8 @@ package struct BatchPlanner {
             }
             planner.planned.add(skip, inFile: file)
         }
-        if earlier == nil {
-            for refusal in PatternCheck.refusals(sink, of: files, only: names)
-            where !omitted.contains(JobKey(file: refusal.file, id: refusal.id)) {
+        if earlier == nil, selected == nil {
+            for refusal in PatternCheck.refusals(sink, of: files, only: names) {
                 planner.planned.add(refusal)
             }
         }
@@ -108,16 +116,15 @@ package struct BatchPlanner {
         for entry in JobOrder(files).entries { plan(entry) }
         var conflicts = DiagnosticSink()
         let images = ImageOutputFiles.all(planned, of: files)
-        let active = files.enumerated().map { index, file in
-            var file = file
-            if !planned.skips.isEmpty {
-                file.jobs.removeAll {
-                    planned.skipped.contains(InstanceKey(file: index, id: $0.id.value))
-                }
-            }
-            return file
+        let active = withoutSkipped(files)
+        if let compared {
+            conflicts.add(
+                CollisionCheck.errors(
+                    withoutSkipped(Self.merged(compared, with: files)), images: images, of: Set(files.keys),
+                    &destinations))
+        } else {
+            conflicts.add(CollisionCheck.errors(active, images: images, &destinations))
         }
-        conflicts.add(CollisionCheck.errors(active, images: images, &destinations))
         conflicts.add(overwrites.errors(active, images: images, &destinations))
         diagnostics.add(conflicts)
         conflicts.add(unknown)
@@ -129,6 +136,26 @@ package struct BatchPlanner {
             conflicts: conflicts,
             diagnostics: diagnostics,
             files: files)
+    }
+
+    private func withoutSkipped(_ files: [JobFile]) -> [JobFile] {
+        if planned.skips.isEmpty { return files }
+        return files.enumerated().map { index, file in
+            var file = file
+            file.jobs.removeAll { planned.skipped.contains(InstanceKey(file: index, id: $0.id.value)) }
+            return file
+        }
+    }
+
+    /// Returns the files with their jobs replaced by those of `others`, whose outputs are known.
+    private static func merged(_ files: [JobFile], with others: [JobFile]) -> [JobFile] {
+        zip(files, others).map { file, other in
+            let known = Dictionary(
+                other.jobs.map { ($0.id.value.exact, $0) }, uniquingKeysWith: { first, _ in first })
+            var file = file
+            file.jobs = file.jobs.map { known[$0.id.value.exact] ?? $0 }
+            return file
+        }
     }
 
     /// Plans a job, unless it is up to date. The jobs whose outputs it reads are planned before.
@@ -179,6 +206,13 @@ extension DiagnosticSink {
             sink.add(diagnostic)
         }
         return sink
+    }
+}
+
+extension [JobFile] {
+    /// The keys of all job instances.
+    fileprivate var keys: [JobKey] {
+        flatMap { file in file.jobs.map { JobKey(file: file.path, id: $0.id.value) } }
     }
 }
 
