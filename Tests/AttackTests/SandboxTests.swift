@@ -43,6 +43,21 @@ import Testing
         }
     }
 
+    /// A machine on which no worker can be started is described too.
+    @Test func missingTemporaryFolderIsReported() throws {
+        let result = try program(
+            TestPaths.tandem, ["doctor"],
+            environment: ["TMPDIR": "/none/scratch", "SWIFT_BACKTRACE": "enable=no"])
+        #expect(result.status == 4 && result.errors == "")
+        #expect(result.text.contains("folder     /none/scratch for temporary files  MISSING\n"))
+        #expect(
+            result.text.contains("problem    the folder /none/scratch for temporary files doesn't exist\n"))
+        #expect(
+            result.text.hasSuffix(
+                "sandbox    not tested: a folder for workers in /none/scratch can't be created: No such file or directory\n"
+            ), "\(result.text)")
+    }
+
     /// Tests that most attempts succeed without a sandbox, so that a denied attempt proves that the sandbox works.
     @Test func attemptsSucceedWithoutASandbox() throws {
         let (report, status) = try doctor(["--no-sandbox"])

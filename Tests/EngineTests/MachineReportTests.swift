@@ -67,7 +67,8 @@ import Testing
         #expect(SystemFolders.temporary(variable: "") == "/tmp")
         #expect(SystemFolders.temporary(variable: nil) == "/tmp")
         let report = MachineReport(state: nil, in: "/tmp", temporary: "/none/scratch")
-        #expect(report.problems == ["the folder /none/scratch for temporary files isn't writable"])
+        #expect(report.problems == ["the folder /none/scratch for temporary files doesn't exist"])
+        #expect(report.lines.contains("folder     /none/scratch for temporary files  MISSING"))
     }
 
     @Test func foldersThatArentWritableAreProblems() throws {

@@ -21,7 +21,7 @@ package struct DoctorReport: Encodable, Sendable {
     let isRoot: Bool
     /// Parts of the sandbox that could not be enabled.
     let lacking: [String]
-    /// State of the sandbox as text: `off`, `whole` or `without …`.
+    /// State of the sandbox as text: `off`, `whole`, `without …` or `not tested: …`.
     let sandbox: String
     let attempts: [Attempt]
     let machine: MachineReport
@@ -34,14 +34,45 @@ package struct DoctorReport: Encodable, Sendable {
         case version, ffmpeg, kernel, landlock, isRoot, lacking, sandbox, attempts, machine
     }
 
-    /// Describes the machine, and runs the attempts in a worker of the pool.
-    /// - Throws: An environment error if no worker can be started.
+    /// Describes the machine, and runs the attempts in a worker of a pool that `openPool` creates, and that is closed. If no worker
+    /// can be started, the report states the reason.
     package init(
-        _ pool: WorkerPool, state: StateLocation, isSandboxed: Bool, allowsNetwork: Bool
-    ) throws(EngineError) {
+        state: StateLocation, isSandboxed: Bool, allowsNetwork: Bool,
+        _ openPool: () throws(EngineError) -> WorkerPool
+    ) {
         let folder = FileManager.default.currentDirectoryPath
         machine = MachineReport(
             state: state.folder.map { StateFolder(path: $0).absolute }, in: folder)
+        (ffmpeg, kernel, landlock) = (
+            LibraryVersions.ffmpeg, Self.kernelVersion, KernelFeatures.landlockVersion
+        )
+        isRoot = geteuid() == 0
+        do throws(EngineError) {
+            let pool = try openPool()
+            defer { pool.close() }
+            let (findings, lacking) = try Self.test(pool, allowsNetwork: allowsNetwork)
+            self.lacking = lacking
+            sandbox =
+                !isSandboxed
+                ? "off" : lacking.isEmpty ? "whole" : "without " + lacking.joined(separator: ", ")
+            attempts = findings.map {
+                Attempt(attempt: $0.attempt, isClosed: $0.isClosed, reason: $0.reason)
+            }
+            isClosed =
+                lacking.isEmpty
+                && findings.allSatisfy { $0.isClosed || (allowsNetwork && $0.isForNetwork) }
+        } catch {
+            (lacking, attempts, isClosed) = ([], [], false)
+            sandbox = "not tested: \(error.message)"
+        }
+    }
+
+    /// Attempts what a sandboxed worker must not be able to do. Returns the results, and the parts of the sandbox that this machine
+    /// lacks.
+    /// - Throws: An environment error if no worker can be started.
+    private static func test(
+        _ pool: WorkerPool, allowsNetwork: Bool
+    ) throws(EngineError) -> (findings: [SandboxFinding], lacking: [String]) {
         var template = Array("/tmp/tandem-doctor-XXXXXX".utf8CString)
         let file = mkstemp(&template)
         let path = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
@@ -58,16 +89,7 @@ package struct DoctorReport: Encodable, Sendable {
         guard let findings = pool.testSandbox(from: path, network: allowsNetwork),
             let lacking = pool.missingSandboxParts(within: 10)
         else { throw EngineError(.environment, "can't start a worker, or it ended unexpectedly") }
-        (ffmpeg, kernel, landlock) = (
-            LibraryVersions.ffmpeg, Self.kernelVersion, KernelFeatures.landlockVersion
-        )
-        isRoot = geteuid() == 0
-        self.lacking = lacking
-        sandbox =
-            !isSandboxed ? "off" : lacking.isEmpty ? "whole" : "without " + lacking.joined(separator: ", ")
-        attempts = findings.map { Attempt(attempt: $0.attempt, isClosed: $0.isClosed, reason: $0.reason) }
-        isClosed =
-            lacking.isEmpty && findings.allSatisfy { $0.isClosed || (allowsNetwork && $0.isForNetwork) }
+        return (findings, lacking)
     }
 
     /// Text output of the report.
@@ -81,8 +103,8 @@ package struct DoctorReport: Encodable, Sendable {
             "Landlock   \(landlock == 0 ? "none" : "version \(landlock)")",
             "user       \(isRoot ? "root; each worker runs as its own user" : "not root; workers run as the same user")",
             "sandbox    \(sandbox)",
-            "operations that a sandboxed worker attempted:",
         ]
+        if !attempts.isEmpty { lines.append("operations that a sandboxed worker attempted:") }
         for attempt in attempts {
             let mark = attempt.isClosed ? "  denied   " : "  ALLOWED  "
             lines.append(mark + attempt.attempt + (attempt.reason.map { " (\($0))" } ?? ""))

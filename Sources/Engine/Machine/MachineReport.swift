@@ -36,6 +36,8 @@ struct MachineReport: Encodable, Sendable {
         let purpose: String
         let path: String
         let freeBytes: Int64?
+        /// Whether the folder doesn't exist, and isn't created by runs.
+        let isMissing: Bool
         let isWritable: Bool
         /// Whether runs fail if the folder isn't writable. Job files, with their state, may be in another folder than the
         /// current one.
@@ -76,18 +78,23 @@ struct MachineReport: Encodable, Sendable {
                     package: model.debianPackage.name(libavcodec: major))
             }
         }
-        // The state's folder is created by the first run.
-        let places = [
-            ("job files", folder, false), ("state", state ?? folder + "/.tandem", state != nil),
-            ("temporary files", temporary, true),
-        ]
-        folders = places.map { purpose, path, isRequired in
+        func describe(_ path: String, for purpose: String, isRequired: Bool, isCreated: Bool = false)
+            -> Folder
+        {
             let parent = path.lastSlash.map { String(path[...$0]) } ?? "."
-            let existing = disk.identity(of: path) == nil ? parent : path
+            let exists = disk.identity(of: path) != nil
+            let existing = exists || !isCreated ? path : parent
             return Folder(
                 purpose: purpose, path: path, freeBytes: disk.freeSpace(in: existing),
-                isWritable: disk.isWritable(existing), isRequired: isRequired)
+                isMissing: !exists && !isCreated, isWritable: disk.isWritable(existing),
+                isRequired: isRequired)
         }
+        folders = [
+            describe(folder, for: "job files", isRequired: false),
+            // The first run creates it.
+            describe(state ?? folder + "/.tandem", for: "state", isRequired: state != nil, isCreated: true),
+            describe(temporary, for: "temporary files", isRequired: true),
+        ]
         problems =
             libraries.filter { !$0.isCompatible }.map { library in
                 library.loaded.map {
@@ -96,7 +103,7 @@ struct MachineReport: Encodable, Sendable {
                     ?? "\(library.name) can't be loaded"
             }
             + folders.filter { $0.isRequired && !$0.isWritable }.map {
-                "the folder \($0.path) for \($0.purpose) isn't writable"
+                "the folder \($0.path) for \($0.purpose) \($0.isMissing ? "doesn't exist" : "isn't writable")"
             }
     }
 
@@ -120,10 +127,11 @@ struct MachineReport: Encodable, Sendable {
             lines.append("encoder    \(encoder.codec): \(encoder.name), \(state)")
         }
         for folder in folders {
-            let free = folder.freeBytes.map { "\($0 >> 20) MiB free" } ?? "free space unknown"
-            lines.append(
-                "folder     \(folder.path) for \(folder.purpose), \(free)\(folder.isWritable ? "" : "  NOT WRITABLE")"
-            )
+            let free =
+                folder.isMissing
+                ? "" : ", " + (folder.freeBytes.map { "\($0 >> 20) MiB free" } ?? "free space unknown")
+            let problem = folder.isMissing ? "  MISSING" : folder.isWritable ? "" : "  NOT WRITABLE"
+            lines.append("folder     \(folder.path) for \(folder.purpose)\(free)\(problem)")
         }
         return lines + problems.map { "problem    \($0)" }
     }

@@ -26,12 +26,18 @@ struct DoctorCommand: ParsableCommand {
     func run() throws {
         let access = SourceAccess(
             sources: SourceEnvironment(allowsNetwork: allowNetwork), isUntrusted: false)
-        guard let pool = try workers.settings.pool(in: nil, access) else {
+        let settings = workers.settings
+        guard settings.usesWorkers else {
             throw ValidationError("doctor requires a worker, and can't be combined with --isolation none")
         }
-        defer { pool.close() }
-        let report = try DoctorReport(
-            pool, state: state.location, isSandboxed: workers.sandbox, allowsNetwork: allowNetwork)
+        let report = DoctorReport(
+            state: state.location, isSandboxed: workers.sandbox, allowsNetwork: allowNetwork
+        ) { () throws(EngineError) in
+            guard let pool = try settings.pool(in: nil, access) else {
+                throw EngineError(.environment, "no worker can be started")
+            }
+            return pool
+        }
         switch format {
         case .json: Terminal.print(try JSONFormat.text(of: report))
         case .text: Terminal.print(report.text)
