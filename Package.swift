@@ -107,7 +107,8 @@ let package = Package(
             swiftSettings: house),
         // Layer 7: what job files and single exports share: the stages up to a plan that can be run, and the work of one plan
         .target(
-            name: "JobStages", dependencies: ["JobPlan", "JobSpec", "Diagnostics"], swiftSettings: house),
+            name: "JobStages", dependencies: ["JobPlan", "JobSpec", "Diagnostics", "ExactStrings"],
+            swiftSettings: house),
         .target(
             name: "PlanWork",
             dependencies: [

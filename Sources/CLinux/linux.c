@@ -61,7 +61,7 @@ long tandem_getxattr(const char *path, const char *name, void *value, size_t siz
 }
 
 int tandem_is_open_for_writing(int descriptor) {
-    // While the lease exists, an attempt to open the file for writing waits for its end, and sends SIGIO to this process, which would end it.
+    // A process that opens the file for writing while the lease exists waits, and this process receives SIGIO, which would end it.
     struct sigaction action;
     if (sigaction(SIGIO, NULL, &action) == 0 && action.sa_handler == SIG_DFL) signal(SIGIO, SIG_IGN);
     if (fcntl(descriptor, F_SETLEASE, F_RDLCK) != 0) return errno == EAGAIN ? 1 : -1;

@@ -20,4 +20,10 @@ extension StringProtocol {
 extension StringProtocol where UTF8View: BidirectionalCollection {
     /// Index of the last slash, searched by bytes.
     package var lastSlash: String.Index? { utf8.lastIndex(of: UInt8(ascii: "/")) }
+
+    /// The path of the folder that contains a path: `.` for a name without a slash, `/` for an entry of the root folder.
+    package var parentFolder: String {
+        guard let slash = lastSlash else { return "." }
+        return slash == startIndex ? "/" : String(self[..<slash])
+    }
 }

@@ -33,10 +33,13 @@ public final class PathRoot: Sendable {
         return path.hasExactPrefix(root + "/") && !path.pathParts.contains("..")
     }
 
+    /// `O_PATH`, which Swift's Glibc module lacks.
+    private static let pathOnly: Int32 = 0o10_000_000
+
     /// Returns whether a path leaves the folder, by its text or by links; false for a path that doesn't exist.
     package func excludes(_ path: String) -> Bool {
         guard self.path != nil else { return false }
-        let descriptor = open(path, Int32(0o10_000_000) | O_CLOEXEC)
+        let descriptor = open(path, Self.pathOnly | O_CLOEXEC)
         if descriptor < 0 { return errno == EXDEV }
         close(descriptor)
         return false

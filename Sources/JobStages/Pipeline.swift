@@ -1,4 +1,5 @@
 package import Diagnostics
+package import ExactStrings
 package import JobPlan
 package import JobSpec
 
@@ -99,15 +100,17 @@ package enum Pipeline {
 
         /// Probes the sources and plans the jobs. `names` selects jobs and those that they read or need; empty for all.
         /// `argument` is the location of messages about unknown names. With `earlier`, only the jobs of that plan are
-        /// planned. With `selected`, only these instances are planned. `memory` determines which outputs are up to
-        /// date. Jobs that can't be planned are listed in the plan's refusals.
+        /// planned. With `selected`, only these instances are planned. `occupied` are paths of outputs that belong to
+        /// other jobs. `memory` determines which outputs are up to date. Jobs that can't be planned are listed in the plan's refusals.
         package func planned(
             only names: [String] = [], from argument: String = "--only", as earlier: BatchPlan? = nil,
-            selecting selected: Set<JobKey>? = nil, memory: any PlanMemory = NoMemory()
+            selecting selected: Set<JobKey>? = nil,
+            occupied: [ExactString: JobKey] = [:], memory: any PlanMemory = NoMemory()
         ) -> Planned {
             Planned(
                 BatchPlanner.plan(
-                    files, only: names, from: argument, as: earlier, selecting: selected, memory: memory,
+                    files, only: names, from: argument, as: earlier, selecting: selected,
+                    occupied: occupied, memory: memory,
                     prober: prober),
                 prober: prober)
         }
@@ -122,12 +125,15 @@ package enum Pipeline {
         package let diagnostics: DiagnosticSink
         /// Errors of the batch as a whole, such as destinations that collide or that are sources.
         package let conflicts: DiagnosticSink
+        /// The jobs with such destinations.
+        package let conflictingJobs: Set<JobKey>
         /// The prober that the jobs were planned with.
         package let prober: any SourceProber
 
         fileprivate init(_ result: BatchPlanner.Result, prober: any SourceProber) {
             (plan, files) = (result.plan, result.files)
             (diagnostics, conflicts) = (result.diagnostics, result.conflicts)
+            conflictingJobs = result.conflictingJobs
             self.prober = prober
         }
 

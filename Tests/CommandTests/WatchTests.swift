@@ -179,6 +179,37 @@ import Testing
         #expect(try String(contentsOfFile: scratch.file("in/a.wav"), encoding: .utf8) == "begin")
     }
 
+    /// An output that another job reads by its path is replaced by its own job: a file, also without its mark, and a folder.
+    @Test func outputsThatOtherJobsReadAreReplaced() throws {
+        let scratch = try Scratch()
+        try write(
+            job("a", to: "mid.mp4")
+                + "  b: { asset: mid.mp4, tracks: [ { video: first, copy: true } ], destination: b.mp4 }\n"
+                + "  pack: { asset: \(testSignal), outputs: { hd: { tracks: [ { video: first, encode: { codec: h264, preset: ultrafast } } ] } }, package: { formats: [hls], destination: pkg } }\n"
+                + "  film: { asset: { playlist: pkg/master.m3u8 }, tracks: [ { video: first, copy: true } ], destination: film.mp4 }\n",
+            in: scratch)
+        for name in ["a", "pack"] {
+            for _ in 0..<2 {
+                let result = try tandem("run", "--force", "--only", name, "jobs.yaml", in: scratch)
+                #expect(result.status == 0, "\(result.errors)")
+            }
+        }
+        let unmark = "import os\nfor n in os.listxattr('mid.mp4'): os.removexattr('mid.mp4', n)"
+        #expect(try program("python3", ["-c", unmark], directory: scratch.path).status == 0)
+        let unmarked = try tandem("run", "--force", "--only", "a", "jobs.yaml", in: scratch)
+        #expect(unmarked.status == 0, "\(unmarked.errors)")
+        try scratch.write("another file", to: "mid.mp4")
+        try write(
+            job("a", to: "{ path: mid.mp4, if_exists: replace }")
+                + "  b: { asset: mid.mp4, tracks: [ { video: first, copy: true } ], destination: b.mp4 }\n",
+            in: scratch)
+        try FileManager.default.removeItem(atPath: scratch.file(".tandem"))
+        let foreign = try tandem("run", "--only", "a", "jobs.yaml", in: scratch)
+        #expect(
+            foreign.status == 3 && foreign.errors.contains("the destination is also a source"),
+            "\(foreign.errors)")
+    }
+
     /// Files that appear, or change, while the state is locked by another run are taken when they are complete.
     @Test func filesThatChangeBeforeABatchAreExaminedAgain() throws {
         let scratch = try folder()
@@ -191,7 +222,8 @@ import Testing
             expect("done copy[first.wav]")
             expect("1 of 1 jobs done")
             lock = subprocess.Popen([sys.argv[1], "run", "--force", "slow.yaml"], stderr=subprocess.PIPE, text=True)
-            while "slow: started" not in lock.stderr.readline(): pass
+            for line in lock.stderr:
+                if "slow: started" in line: break
             shutil.copy("a.wav", "in/second.wav")
             expect("waiting for the state folder")
             data = open("a.wav", "rb").read()
@@ -208,21 +240,121 @@ import Testing
         #expect(scratch.contents.contains("out/second.wav") && scratch.contents.contains("out/third.wav"))
     }
 
-    /// A signal ends the watch at once while files are examined.
+    /// A signal ends the watch while files are examined, and before a batch has started.
     @Test func signalsEndTheWatchAtOnce() throws {
         let scratch = try folder()
         try run(
             """
+            import time
             os.makedirs("in")
             for n in range(3000): os.link("a.wav", f"in/{n}.wav")
             for number in range(8):
                 start()
                 expect("watching for files")
                 for n in range(number): os.link("a.wav", f"in/{number}-{n}.wav")
-                if end() not in (0, 143): print("status", watch.returncode)
+                begun = time.monotonic()
+                # Thousands of jobs take longer.
+                if end() not in (0, 143) or time.monotonic() - begun > 20: print("status", watch.returncode)
             """, in: scratch)
         let outputs = scratch.contents.count { $0.hasPrefix("out/") }
         #expect(outputs < 3000)
+    }
+
+    /// Outputs per track, whose names are known once the source is complete, don't replace those of other files.
+    @Test func outputsPerTrackOfOtherFilesAreKept() throws {
+        let scratch = try folder()
+        try scratch.write(
+            copies.replacingOccurrences(of: "*.wav", with: "*").replacingOccurrences(
+                of: "${asset.stem}.wav", with: "${asset.stem}.${track.index}.wav"), to: "jobs.yaml")
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=2", "-c:a", "pcm_s16le", scratch.file("b.mka"))
+        try run(
+            """
+            os.makedirs("in")
+            shutil.copy("a.wav", "in/a.wav")
+            start()
+            expect("1 of 1 jobs done")
+            first = open("out/a.0.wav", "rb").read()
+            shutil.copy("b.mka", "in/a.mka")
+            expect("two jobs have the destination")
+            shutil.copy("b.mka", "in/b.mka")
+            expect("1 of 1 jobs done")
+            if end() != 0: print("status", watch.returncode)
+            if open("out/a.0.wav", "rb").read() != first: print("replaced")
+            """, in: scratch)
+        #expect(scratch.contents.contains("out/b.0.wav"))
+    }
+
+    /// The files of an album share a gain: each is taken with all others.
+    @Test func groupsAreTakenAsAWhole() throws {
+        let scratch = try folder()
+        try scratch.write(
+            copies.replacingOccurrences(
+                of: "{ audio: all, copy: true }",
+                with: "{ audio: all, encode: { codec: flac, normalize: { group: job } } }"
+            ).replacingOccurrences(of: "}.wav'", with: "}.flac'"), to: "jobs.yaml")
+        try run(
+            """
+            os.makedirs("in")
+            data = open("a.wav", "rb").read()
+            shutil.copy("a.wav", "in/a.wav")
+            slow = open("in/b.wav", "wb")
+            slow.write(data[:9999]); slow.flush()
+            start("-v")
+            expect("copy[a.wav]: waiting for")
+            slow.write(data[9999:]); slow.close()
+            expect("2 of 2 jobs done")
+            shutil.copy("a.wav", "in/c.wav")
+            expect("3 of 3 jobs done")
+            if end() != 0: print("status", watch.returncode)
+            """, in: scratch)
+    }
+
+    /// Of two jobs with complementary conditions and one destination, one is skipped.
+    @Test func skippedJobsOwnNoDestination() throws {
+        let scratch = try folder()
+        func job(_ id: String, _ bounds: String) -> String {
+            "  \(id): { asset: 'in/*', when: { duration: { \(bounds) } }, tracks: [ { audio: all, copy: true } ], destination: 'out/${asset.stem}.wav' }\n"
+        }
+        try write(job("short", "max: 10s") + job("long", "min: 10.001s"), in: scratch)
+        try run(
+            """
+            os.makedirs("in")
+            shutil.copy("a.wav", "in/a.wav")
+            start("--report", "r.json")
+            expect("2 of 2 jobs done")
+            shutil.copy("a.wav", "in/a.mka")
+            expect("two jobs have the destination")
+            shutil.copy("a.wav", "in/b.wav")
+            expect("2 of 2 jobs done")
+            if end() != 0: print("status", watch.returncode)
+            outcomes = {j["id"]: j["outcome"] for j in json.load(open("r.json"))["jobs"]}
+            if outcomes["short[a.mka]"] != "failed" or outcomes["short[b.wav]"] != "succeeded": print(outcomes)
+            """, in: scratch)
+    }
+
+    /// A repeated error is printed again after it was solved.
+    @Test func errorsThatRecurAreReported() throws {
+        let scratch = try folder()
+        try scratch.write(
+            copies.replacingOccurrences(of: "'in/*.wav'", with: "'in/*.{wav,WAV}'"), to: "jobs.yaml")
+        try run(
+            """
+            os.makedirs("in")
+            shutil.copy("a.wav", "in/a.wav")
+            start("--report", "r.json")
+            expect("1 of 1 jobs done")
+            for _ in range(2):
+                shutil.copy("a.wav", "in/a.WAV")
+                expect("two jobs have the destination")
+                found = None
+                while found != "failed":
+                    jobs = json.load(open("r.json"))["jobs"]
+                    found = next((j["outcome"] for j in jobs if j["id"] == "copy[a.WAV]"), None)
+                os.remove("in/a.WAV")
+                shutil.copy("a.wav", "in/a.wav")
+                expect("1 of 1 jobs done")
+            if end() != 0: print("status", watch.returncode)
+            """, in: scratch)
     }
 
     /// The state can't be used for some time.

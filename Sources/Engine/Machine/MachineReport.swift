@@ -81,9 +81,8 @@ struct MachineReport: Encodable, Sendable {
         func describe(_ path: String, for purpose: String, isRequired: Bool, isCreated: Bool = false)
             -> Folder
         {
-            let parent = path.lastSlash.map { String(path[...$0]) } ?? "."
             let exists = disk.identity(of: path) != nil
-            let existing = exists || !isCreated ? path : parent
+            let existing = exists || !isCreated ? path : path.parentFolder
             return Folder(
                 purpose: purpose, path: path, freeBytes: disk.freeSpace(in: existing),
                 isMissing: !exists && !isCreated, isWritable: disk.isWritable(existing),

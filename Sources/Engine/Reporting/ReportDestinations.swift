@@ -57,8 +57,7 @@ package struct ReportDestinations: Sendable {
             }
             if !seen.insert(destination).inserted { return "\(path) is the destination of two reports" }
             if destinations.contains(destination) { return "\(path) is the destination of a job" }
-            let folder = destination.path.lastSlash.map { String(destination.path[..<$0]) } ?? ""
-            guard access(folder.isEmpty ? "/" : folder, W_OK | X_OK) == 0 else {
+            guard access(destination.path.parentFolder, W_OK | X_OK) == 0 else {
                 return "\(path) can't be written: \(String(cString: strerror(errno)))"
             }
             if let identity = FileIdentity(path: destination.path), inputs.contains(SourceFileKey(identity)) {
@@ -100,10 +99,9 @@ package struct ReportDestinations: Sendable {
         if let junit { put(JUnitRenderer.render(report), to: junit) }
         for path in reports {
             if path.hasSuffix(".html") {
-                let folder = path.lastSlash.map { String(path[..<$0]) } ?? "."
                 put(
-                    HTMLRenderer.render(
-                        report, previews: previews, in: RealPath.of(folder.isEmpty ? "/" : folder)), to: path)
+                    HTMLRenderer.render(report, previews: previews, in: RealPath.of(path.parentFolder)),
+                    to: path)
             } else {
                 put(String(decoding: try report.json(), as: UTF8.self) + "\n", to: path)
             }

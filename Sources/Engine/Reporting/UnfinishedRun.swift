@@ -17,15 +17,11 @@ package final class UnfinishedRun: Sendable {
 
     private let state = Guarded(State())
     private let destinations: ReportDestinations
-    /// Records of earlier runs of a series, which reports contain.
-    private let carried: [JobRecord]
     /// Start of the command, in seconds since 1970.
     let begun = Date().timeIntervalSince1970
 
     /// Creates the run, which starts now.
-    init(_ destinations: ReportDestinations, carried: [JobRecord] = []) {
-        (self.destinations, self.carried) = (destinations, carried)
-    }
+    package init(_ destinations: ReportDestinations) { self.destinations = destinations }
 
     /// The diagnostics to report.
     var problems: [Diagnostic] { state.withLock { $0.problems } }
@@ -47,17 +43,14 @@ package final class UnfinishedRun: Sendable {
             return state.isOver ? nil : state
         }
         guard let current else { return [] }
-        var report = RunReport(
+        let report = RunReport(
             problems: current.problems, in: current.jobs, files: current.files, begun: begun,
             seconds: Date().timeIntervalSince1970 - begun, status: status.reportStatus)
-        report.jobs += RunReport(carried, files: [], begun: begun, seconds: 0, status: report.status).jobs
         let protected = destinations.paths.filter { !Self.mayWrite($0, current.files) }
         guard protected.isEmpty else {
             return protected.map { "error: \($0) is not a report, and is not overwritten" }
         }
-        if let events = destinations.events {
-            EventWriter(path: events, appends: destinations.appendsEvents)?.writeEvents(report)
-        }
+        if let events = destinations.events { EventWriter(path: events)?.writeEvents(report) }
         let problems = destinations.write(report)
         return problems
             + (GitHubActions.summarize(report) ? [] : ["warning: the step summary can't be written"])

@@ -14,10 +14,12 @@ package struct RunOptions: Sendable {
     package var shard: Int?
     /// Jobs to run, with those that they require; empty for all.
     package var only: [String] = []
-    /// Job instances to run, whose destinations are compared with those of all jobs; nil for all.
+    /// Job instances to run; nil for all.
     package var selected: Set<JobKey>?
-    /// Records of other jobs, which earlier runs of a series executed. Reports contain them.
+    /// Records of other jobs, which earlier runs of a series executed. Reports contain them, and no job may replace their outputs.
     package var carried: [JobRecord] = []
+    /// Whether reports are written if the run ends before its first job starts.
+    package var reportsEarlyEnd = true
     /// Returns whether the selected jobs may still run. Called once the state is locked, which may take time.
     package var isCurrent: @Sendable () -> Bool = { true }
     /// Whether jobs that are up to date run too.

@@ -1,6 +1,7 @@
 package import Diagnostics
+internal import ExactStrings
 internal import Glibc
-internal import JobPlan
+package import JobPlan
 package import JobRun
 internal import JobSpec
 package import JobStages
@@ -25,6 +26,8 @@ package struct RunSession: Sendable {
     private let options: RunOptions
     private let output: any RunOutput
     private let unfinished: UnfinishedRun
+    /// Signals of a process with several runs; nil if the run handles those of its process.
+    private let givenSignals: SignalWatch?
 
     /// The end of a run.
     package struct Result: Sendable {
@@ -33,9 +36,9 @@ package struct RunSession: Sendable {
         package var records: [JobRecord]?
         /// Errors and warnings that ended such a run.
         package var problems: [Diagnostic] = []
+        /// The jobs that they concern, if that is known.
+        package var rejectedJobs: Set<JobKey> = []
     }
-
-    private let givenSignals: SignalWatch?
 
     /// Creates a session, whose run starts now. `signals`: the watch of a process with several runs, whose handlers the run
     /// replaces.
@@ -43,7 +46,8 @@ package struct RunSession: Sendable {
         self.options = options
         self.output = output
         givenSignals = signals
-        unfinished = UnfinishedRun(options.destinations, carried: options.carried)
+        unfinished = UnfinishedRun(options.destinations)
+        if !options.reportsEarlyEnd { unfinished.disableReports() }
     }
 
     /// Loads, checks, plans and runs the job files, and writes the reports. Diagnostics of all stages are printed.
@@ -56,13 +60,16 @@ package struct RunSession: Sendable {
             throw error
         } catch let rejection as Rejected {
             end(rejection.status)
-            return Result(status: rejection.status, problems: unfinished.problems)
+            return Result(
+                status: rejection.status, problems: unfinished.problems, rejectedJobs: rejection.jobs)
         }
     }
 
     /// The end of a run by diagnostics, which are already printed.
     private struct Rejected: Error {
         let status: RunStatus
+        /// The jobs that are the reason, if they are known.
+        var jobs: Set<JobKey> = []
     }
 
     /// Writes the reports of a run that has executed no job.
@@ -183,7 +190,8 @@ package struct RunSession: Sendable {
         }
         let planned = opened.planned(
             only: options.only, as: saved.flatMap { $0.file.shard == nil ? nil : $0.file.plan },
-            selecting: options.selected, memory: saved == nil ? state : FullPlanMemory(state))
+            selecting: options.selected, occupied: occupied,
+            memory: saved == nil ? state : FullPlanMemory(state))
         do throws(Pipeline.Rejection) {
             return try planned.runnable()
         } catch {
@@ -191,8 +199,18 @@ package struct RunSession: Sendable {
             found.add(error.diagnostics)
             unfinished.setDiagnostics(found, in: set.files)
             try output.report(found, of: set, annotates: true)
-            throw Rejected(status: error.status)
+            throw Rejected(status: error.status, jobs: planned.conflictingJobs)
         }
+    }
+
+    /// Outputs of jobs that earlier runs of a series executed, by path.
+    private var occupied: [ExactString: JobKey] {
+        var jobs: [ExactString: JobKey] = [:]
+        for record in options.carried {
+            let key = JobKey(file: record.file, id: record.id)
+            for path in record.upToDateOutputs.flatMap(\.files) { jobs[path.exact] = key }
+        }
+        return jobs
     }
 
     /// Opens the event file. Throws if a report would overwrite a file of the run.
@@ -214,6 +232,9 @@ package struct RunSession: Sendable {
             try output.report(
                 output.hasSingleResult ? found : warnings, of: set, annotates: status != nil)
         }
-        if let status { throw Rejected(status: status) }
+        if let status {
+            unfinished.setDiagnostics(found, in: set.files)
+            throw Rejected(status: status)
+        }
     }
 }

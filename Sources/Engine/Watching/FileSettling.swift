@@ -28,7 +28,7 @@ struct FileSettling {
         /// Whether the file was found not to be open for writing.
         var isClosed = false
         /// How often the file was found to be open.
-        var looks = 0
+        var openChecks = 0
     }
 
     /// Time for which a complete file is unchanged.
@@ -36,7 +36,7 @@ struct FileSettling {
     /// Multiple of the time for files whose writers aren't known.
     private static let factorForUnknownWriters = 5
     /// Maximum time until an open file is examined again. The end of a write is reported as a change.
-    private static let maxInterval = Duration.seconds(30)
+    private static let maxInterval = Duration.seconds(5)
     private let writers: (String) -> Writers
     private var observations: [ExactString: Observation] = [:]
     private var examined: [ExactString: State] = [:]
@@ -97,8 +97,8 @@ struct FileSettling {
         switch writers(path) {
         case .none: break
         case .some:
-            let interval = max(time, .seconds(1)) * (1 << min(observation.looks, 5))
-            observation.looks += 1
+            let interval = max(time, .seconds(1)) * (1 << min(observation.openChecks, 5))
+            observation.openChecks += 1
             return .incomplete(until: now + min(interval, max(time, Self.maxInterval)))
         case .unknown:
             let end = observation.since + time * Self.factorForUnknownWriters

@@ -77,7 +77,7 @@ final class FolderWatcher: @unchecked Sendable {
             for wanted in folders {
                 var (folder, result) = (wanted.text, add(wanted.text))
                 while case .failure(let problem) = result, problem.isMissing, folder != "/", folder != "." {
-                    folder = Self.parent(of: folder)
+                    folder = folder.parentFolder
                     result = add(folder)
                 }
                 switch result {
@@ -97,13 +97,6 @@ final class FolderWatcher: @unchecked Sendable {
             }
             return !kept.isSubset(of: descriptors)
         }
-    }
-
-    /// Returns the path of the folder that contains a path.
-    static func parent(of path: String) -> String {
-        guard let slash = path.lastSlash else { return "." }
-        let folder = String(path[..<slash])
-        return folder.isEmpty ? "/" : folder
     }
 
     private struct Problem: Error {

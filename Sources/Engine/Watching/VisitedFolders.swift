@@ -22,7 +22,7 @@ final class VisitedFolders: DiskQueries {
     }
 
     func type(of path: String) -> FolderEntry.FileType? {
-        visit(FolderWatcher.parent(of: path))
+        visit(path.parentFolder)
         return disk.type(of: path)
     }
 

@@ -3,34 +3,40 @@ internal import JobPlan
 internal import JobRun
 internal import Locking
 
-/// An output that prints each diagnostic once in a series of runs. It remembers a limited number.
-final class OncePrinter: RunOutput {
+/// An output of a series of runs, which prints each warning once, and an error that repeats itself once. It remembers a limited
+/// number.
+final class SeriesPrinter: RunOutput {
     private let output: any RunOutput
-    private let printed = Guarded<Set<Diagnostic>>([])
-    private let lines = Guarded<Set<String>>([])
+    private let warnings = Guarded<Set<Diagnostic>>([])
+    private let repeated = Guarded<String?>(nil)
     private static let limit = 10_000
 
     init(_ output: any RunOutput) { self.output = output }
 
-    /// Prints all diagnostics again, since they concern other job files.
-    func forget() {
-        printed.withLock { $0 = [] }
-        lines.withLock { $0 = [] }
+    /// Prints warnings again, since they concern other job files.
+    func forget() { warnings.withLock { $0 = [] } }
+
+    /// Prints a message, unless it is the same as the last one.
+    func printRepeated(_ line: String) {
+        let isNew = repeated.withLock { last in
+            defer { last = line }
+            return last != line
+        }
+        if isNew { output.printLine(line) }
     }
 
-    /// Prints a message, unless it was printed.
-    func printOnce(_ line: String) {
-        if lines.withLock({ $0.insert(line).inserted }) { output.printLine(line) }
-    }
+    /// Ends the repetition of a message, which is printed again if it recurs.
+    func endRepetition() { repeated.withLock { $0 = nil } }
 
     var hasSingleResult: Bool { output.hasSingleResult }
     func filesLoaded(_ set: JobFileSet) { output.filesLoaded(set) }
 
     func report(_ diagnostics: DiagnosticSink, of set: JobFileSet, annotates: Bool) throws {
         var others = DiagnosticSink()
-        printed.withLock { printed in
-            if printed.count > Self.limit { printed = [] }
-            for diagnostic in diagnostics.diagnostics where printed.insert(diagnostic).inserted {
+        warnings.withLock { warnings in
+            if warnings.count > Self.limit { warnings = [] }
+            for diagnostic in diagnostics.diagnostics
+            where diagnostic.severity == .error || warnings.insert(diagnostic).inserted {
                 others.add(diagnostic)
             }
         }
@@ -41,9 +47,9 @@ final class OncePrinter: RunOutput {
     func ended(_ report: RunReport, _ diagnostics: DiagnosticSink) { output.ended(report, diagnostics) }
 }
 
-/// The messages of a watch between its batches, each once: its begin, limits of the system, and the jobs that wait.
+/// The messages of a watch between its batches, each once: its start, limits of the system, and the jobs that wait.
 struct WaitMessages {
-    /// Time after which a file that is still written is mentioned.
+    /// Time after which a file that is still written is reported.
     static let patience = Duration.seconds(30)
     /// Maximum number of jobs that are listed at a time.
     private static let maxJobs = 10
@@ -51,11 +57,11 @@ struct WaitMessages {
     private let isVerbose: Bool
     private var isBegun = false
     private var isLimited = false
-    /// The waits, the time at which each began, and whether it was mentioned.
-    private var known: [JobKey: (wait: WatchedJobs.Wait, since: ContinuousClock.Instant, isMentioned: Bool)] =
+    /// The waits, the time at which each began, and whether it was reported.
+    private var known: [JobKey: (wait: WatchedJobs.Wait, since: ContinuousClock.Instant, isReported: Bool)] =
         [:]
 
-    /// `isVerbose`: whether files that are still written are mentioned at once.
+    /// `isVerbose`: whether files that are still written are reported at once.
     init(isVerbose: Bool) { self.isVerbose = isVerbose }
 
     /// Returns the messages about the watch as a whole. `reportsAllChanges`: whether the system reports all changes in the
@@ -64,7 +70,7 @@ struct WaitMessages {
         var lines: [String] = []
         if !reportsAllChanges, !isLimited {
             lines.append(
-                "warning: the system doesn't report all changes in these folders (network file system, or limit of inotify): they are examined every \(interval.components.seconds) seconds"
+                "warning: the system doesn't report all changes in the watched folders (network file system, or limit of inotify): they are examined every \(interval.components.seconds) seconds"
             )
         }
         isLimited = !reportsAllChanges
@@ -77,12 +83,12 @@ struct WaitMessages {
     mutating func lines(_ waits: [JobKey: WatchedJobs.Wait], at now: ContinuousClock.Instant) -> [String] {
         known = known.filter { waits[$0.key] == $0.value.wait }
         var (lines, omitted) = ([String](), 0)
-        for (key, wait) in waits.sorted(by: { ($0.key.file, $0.key.id) < ($1.key.file, $1.key.id) }) {
+        for (key, wait) in waits.sorted(by: { $0.key < $1.key }) {
             let begun = known[key]?.since ?? now
             if known[key] == nil { known[key] = (wait, now, false) }
-            guard known[key]?.isMentioned == false, isVerbose || !wait.isBrief || now - begun >= Self.patience
+            guard known[key]?.isReported == false, isVerbose || !wait.isBrief || now - begun >= Self.patience
             else { continue }
-            known[key]?.isMentioned = true
+            known[key]?.isReported = true
             if lines.count < Self.maxJobs { lines.append("\(key.id): \(wait)") } else { omitted += 1 }
         }
         if omitted > 0 { lines.append("\(counted(omitted, "more job")) waiting") }
@@ -95,7 +101,7 @@ extension WatchedJobs.Wait: CustomStringConvertible {
     fileprivate var isBrief: Bool {
         switch self {
         case .incomplete, .prerequisite: true
-        case .missing, .pattern: false
+        case .missing, .pattern, .failure: false
         }
     }
 
@@ -105,6 +111,7 @@ extension WatchedJobs.Wait: CustomStringConvertible {
         case .incomplete(let path): "waiting for \(path), which may still be written"
         case .pattern(let message): message
         case .prerequisite(let key): "waiting for the job `\(key.id)`"
+        case .failure(let key): "not run, the job `\(key.id)`, which it needs, did not succeed"
         }
     }
 }

@@ -58,7 +58,7 @@ package struct WatchSession: Sendable {
 /// The state of a watch between its steps.
 private struct Watch {
     private let options: WatchSession.Options
-    private let output: OncePrinter
+    private let output: SeriesPrinter
     private let signals: SignalWatch
     private let events = WatchEvents()
     private let watcher: FolderWatcher
@@ -82,7 +82,7 @@ private struct Watch {
 
     init(_ options: WatchSession.Options, output: any RunOutput, access: SourceAccess) throws(EngineError) {
         self.options = options
-        self.output = OncePrinter(output)
+        self.output = SeriesPrinter(output)
         signals = try SignalWatch(Self.idle)
         watcher = try FolderWatcher(beneath: access.root, onChange: events.wake)
         files = WatchedFiles(options, access: access)
@@ -106,7 +106,6 @@ private struct Watch {
         switch files.change {
         case .none:
             let assessment = jobs.assess(inputs, state: files.settling.state)
-            jobs.skipBlocked(assessment)
             if assessment.batch.isEmpty {
                 report(assessment, at: begun)
                 next = min(next, assessment.next ?? next)
@@ -135,27 +134,41 @@ private struct Watch {
         return areEnded == true ? .succeeded : batch.status
     }
 
+    /// Writes the reports with the jobs that were rejected, unless another batch follows.
+    private mutating func reportRejections(_ inputs: JobInputs) async throws {
+        let assessment = jobs.assess(inputs, state: files.settling.state)
+        guard assessment.batch.isEmpty, options.run.destinations.wantsReport else { return }
+        var run = options.run
+        (run.selected, run.carried) = ([], jobs.carried(assessment))
+        (run.waits, run.handlesSignals, run.verbosity) = (true, true, .quiet)
+        run.destinations.events = nil
+        _ = try await RunSession(run, output: output, signals: signals).run()
+    }
+
     /// Loads changed job files. Files with errors are loaded again after each change, and repeatedly, since they may lack a file
     /// that isn't known. Returns whether anything has changed.
     private mutating func reload() throws -> Bool {
         let wereValid = files.areValid
         if wereValid {
-            output.printLine("the job files have changed")
+            printLine("the job files have changed")
             output.forget()
         }
         let areValid = try files.load(output, options.run.strictness) == nil
         if areValid {
             jobs.reset()
-            if !wereValid { output.printLine("the job files are valid again") }
+            if !wereValid { printLine("the job files are valid again") }
         }
         return wereValid || areValid
     }
 
     private mutating func report(_ assessment: WatchedJobs.Assessment, at now: ContinuousClock.Instant) {
-        if options.run.verbosity == .quiet { return }
         var lines = messages.lines(assessment.waits, at: now)
         lines += messages.lines(reportsAllChanges: watcher.reportsAllChanges, every: Self.shortInterval)
-        for line in lines { output.printLine(line) }
+        for line in lines { printLine(line) }
+    }
+
+    private func printLine(_ line: String) {
+        if options.run.verbosity != .quiet { output.printLine(line) }
     }
 
     /// Runs a batch. Returns nil if it can't start, for a reason that may pass.
@@ -166,21 +179,22 @@ private struct Watch {
         (run.selected, run.carried) = (assessment.batch, jobs.carried(assessment))
         run.isCurrent = files.areUnchanged(assessment.batch, of: inputs)
         (run.waits, run.handlesSignals) = (true, true)
-        run.destinations.appendsEvents = batches > 0
+        (run.reportsEarlyEnd, run.destinations.appendsEvents) = (false, batches > 0)
         let result: RunSession.Result
         do {
             result = try await RunSession(run, output: output, signals: signals).run()
         } catch let error as EngineError where batches > 0 {
-            output.printOnce(
-                "error: \(error.message); trying again every \(Self.retryInterval.components.seconds) seconds"
-            )
+            let seconds = Self.retryInterval.components.seconds
+            output.printRepeated("error: \(error.message); trying again every \(seconds) seconds")
             return nil
         }
         if let records = result.records {
             batches += 1
+            output.endRepetition()
             jobs.add(records, of: assessment)
         } else if result.status != .succeeded {
-            jobs.addRejection(result.problems, of: assessment)
+            jobs.addRejection(result.problems, ofJobs: result.rejectedJobs, in: assessment)
+            try await reportRejections(inputs)
         }
         return result
     }

@@ -1,6 +1,7 @@
 internal import Diagnostics
 internal import ExactStrings
 internal import FileSystem
+internal import Glibc
 internal import JobPlan
 internal import JobStages
 
@@ -21,6 +22,8 @@ struct WatchedFiles {
     private var set: JobFileSet
     /// Tokens of the job files when they were loaded, by path.
     private var loaded: [ExactString: String] = [:]
+    /// Diagnostics of the files when they were loaded.
+    private var reported: [Diagnostic] = []
     /// Whether the files had no errors when they were loaded.
     private(set) var areValid = false
     /// The states of all files when they were examined.
@@ -48,7 +51,9 @@ struct WatchedFiles {
         } while loaded.contains { before[$0.key] ?? $0.value != $0.value }
         output.filesLoaded(set)
         let found = set.loaded.allDiagnostics(access.prober)
-        try output.report(found, of: set, annotates: true)
+        // Files with errors are loaded repeatedly.
+        if found.diagnostics != reported { try output.report(found, of: set, annotates: true) }
+        reported = found.diagnostics
         let status = strictness.status(of: found)
         areValid = status == nil
         return status
@@ -66,10 +71,10 @@ struct WatchedFiles {
         }
         folders = disk.folders
         for path in sources + specs {
-            folders.insert(FolderWatcher.parent(of: path).exact)
+            folders.insert(path.parentFolder.exact)
             // The file that a link leads to changes in another folder.
             if FileStatus(path: path, followingLinks: false)?.isLink == true, let file = RealPath.of(path) {
-                folders.insert(FolderWatcher.parent(of: file).exact)
+                folders.insert(file.parentFolder.exact)
             }
         }
         change = currentChange
@@ -101,9 +106,12 @@ struct WatchedFiles {
     /// Returns the token of a job file. A missing file is a state like any other: editors replace files.
     private static func token(_ path: String) -> String { FileIdentity.changeToken(path: path) ?? "" }
 
-    /// Returns the token of a source; nil if it doesn't exist. A path that leaves the root is a state like any other, since its
-    /// job fails.
+    /// Returns the token of a source; nil if it doesn't exist. Other problems, such as that the path leaves the root, are states
+    /// like any other, with which the job fails.
     private static func token(ofSource path: String, beneath root: PathRoot) -> String? {
-        root.excludes(path) ? "" : FileIdentity.changeToken(path: path)
+        if root.excludes(path) { return "" }
+        if let token = FileIdentity.changeToken(path: path) { return token }
+        let code = errno
+        return code == ENOENT || code == ENOTDIR ? nil : "\(code)"
     }
 }

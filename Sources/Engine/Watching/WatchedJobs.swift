@@ -2,7 +2,7 @@ internal import Diagnostics
 internal import JobPlan
 internal import JobRun
 
-/// The jobs of a watch: the files with which a batch took them, and their results.
+/// The jobs of a watch: the files with which a batch ran them, and their results.
 struct WatchedJobs {
     /// The reason why a job isn't in a batch.
     enum Wait: Hashable {
@@ -14,32 +14,39 @@ struct WatchedJobs {
         case pattern(String)
         /// A job whose output it reads, or that it needs, waits.
         case prerequisite(JobKey)
+        /// A job whose output it reads, or that it needs, did not succeed, and isn't run again.
+        case failure(JobKey)
     }
 
-    /// The result of a look at the files.
+    /// The next batch, according to the states of the files.
     struct Assessment {
-        /// The jobs of the next batch; empty if none is due. With the jobs that have new files, it contains those that depend on
-        /// them, and those that all these depend on.
+        /// The jobs of the batch; empty if none is due. With the jobs that have new files, it contains those that depend on them,
+        /// and those that all these depend on.
         var batch: Set<JobKey> = []
-        /// The jobs of the batch with new files.
-        var due: Set<JobKey> = []
         /// The jobs that wait, with the reasons.
         var waits: [JobKey: Wait] = [:]
         /// The earliest time at which an incomplete file may have become complete; nil if there is none.
         var next: ContinuousClock.Instant?
-        /// Jobs that have new files and need one that failed, with that one.
-        fileprivate var blocked: [JobKey: JobKey] = [:]
+        /// States of all files of each job that doesn't wait for files.
         fileprivate var tokens: [JobKey: [String]] = [:]
+
+        /// Whether a job exists.
+        fileprivate func knows(_ key: JobKey) -> Bool { tokens[key] != nil || waits[key] != nil }
     }
 
-    /// Tokens of the files with which the last batch took a job.
-    private var taken: [JobKey: [String]] = [:]
+    /// A job that may not run, because of a conflict with others.
+    private struct Rejection {
+        /// States of the job's files.
+        let tokens: [String]?
+        /// All jobs that existed. If one is removed, the conflict may be solved.
+        let others: Set<JobKey>
+    }
+
+    /// States of the files with which the last batch ran a job.
+    private var processed: [JobKey: [String]] = [:]
     /// Results of the jobs, as later reports contain them.
     private var records: [JobKey: JobRecord] = [:]
-    /// Jobs that may not run, because of a conflict with others, and the tokens of all jobs in this state.
-    private var rejected: (jobs: Set<JobKey>, tokens: [JobKey: [String]]) = ([], [:])
-    /// Parts of a batch that was rejected as a whole, which are tried one after another.
-    private var parts: [Set<JobKey>] = []
+    private var rejections: [JobKey: Rejection] = [:]
 
     /// Determines the jobs of the next batch. `state` returns the state of a file.
     func assess(_ inputs: JobInputs, state: (String) -> FileSettling.State) -> Assessment {
@@ -54,15 +61,10 @@ struct WatchedJobs {
             result.tokens[dependent] = nil
             return true
         }
-        result.due = Set(result.tokens.filter { taken[$0.key] != $0.value }.keys)
-        // Any change may have solved a conflict.
-        if result.tokens == rejected.tokens { result.due.subtract(rejected.jobs) }
-        if let part = parts.lazy.map({ $0.intersection(result.due) }).first(where: { !$0.isEmpty }) {
-            result.due = part
-        }
-        var active = result.due
-        graph.visit(from: result.due, along: graph.dependents) { key, _ in
-            result.waits[key] == nil && active.insert(key).inserted
+        let rejected = Set(rejections.filter { isCurrent($0.value, of: $0.key, result) }.keys)
+        var active = Set(result.tokens.filter { processed[$0.key] != $0.value }.keys).subtracting(rejected)
+        graph.visit(from: active, along: graph.dependents) { key, _ in
+            result.waits[key] == nil && !rejected.contains(key) && active.insert(key).inserted
         }
         block(&result, &active, graph)
         result.batch = active
@@ -70,27 +72,11 @@ struct WatchedJobs {
         return result
     }
 
-    /// Removes jobs that need one that failed and isn't tried again.
-    private func block(_ result: inout Assessment, _ active: inout Set<JobKey>, _ graph: Graph) {
-        for key in active {
-            let failed = graph.prerequisites[key]?.first {
-                !active.contains($0) && records[$0]?.outcome.isSuccess == false
-            }
-            if let failed { result.blocked[key] = failed }
-        }
-        graph.visit(from: result.blocked.keys, along: graph.dependents) { key, cause in
-            guard active.contains(key), result.blocked[key] == nil else { return false }
-            result.blocked[key] = cause
-            return true
-        }
-        active.subtract(result.blocked.keys)
-        result.due.subtract(result.blocked.keys)
-    }
-
     private func assess(
         _ job: JobInputs.Job, _ state: (String) -> FileSettling.State, _ result: inout Assessment
     ) {
-        var tokens: [String] = []
+        // A job is also run again if it depends on other jobs than before.
+        var tokens = job.prerequisites.map(\.id)
         for file in job.files {
             switch state(file.path) {
             case .missing:
@@ -104,42 +90,58 @@ struct WatchedJobs {
         if result.waits[job.key] == nil { result.tokens[job.key] = tokens }
     }
 
-    /// Returns the results of jobs that aren't in the batch, for its report. Jobs whose files are gone have none.
-    func carried(_ assessment: Assessment) -> [JobRecord] {
-        records.filter { key, _ in !assessment.batch.contains(key) && assessment.knows(key) }
-            .sorted { ($0.key.file, $0.key.id) < ($1.key.file, $1.key.id) }
-            .map(\.value)
+    /// Returns whether a job is still in the state in which it was rejected.
+    private func isCurrent(_ rejection: Rejection, of key: JobKey, _ result: Assessment) -> Bool {
+        result.tokens[key] == rejection.tokens && rejection.others.allSatisfy(result.knows)
     }
 
-    /// Takes jobs that need one that failed, without a batch.
-    mutating func skipBlocked(_ assessment: Assessment) {
-        for (key, failed) in assessment.blocked {
-            taken[key] = assessment.tokens[key]
-            let reason = "the job `\(failed.id)`, which it needs, did not succeed"
-            records[key] = JobRecord(id: key.id, file: key.file, outcome: .notRun(reason))
+    /// Removes jobs that need one that did not succeed and isn't run again.
+    private func block(_ result: inout Assessment, _ active: inout Set<JobKey>, _ graph: Graph) {
+        var blocked: Set<JobKey> = []
+        for key in active {
+            let failed = graph.prerequisites[key]?.first {
+                !active.contains($0) && records[$0]?.outcome.isSuccess == false
+            }
+            guard let failed else { continue }
+            blocked.insert(key)
+            result.waits[key] = .failure(failed)
         }
+        graph.visit(from: blocked, along: graph.dependents) { key, cause in
+            guard active.contains(key), blocked.insert(key).inserted else { return false }
+            result.waits[key] = .failure(cause)
+            return true
+        }
+        active.subtract(blocked)
+    }
+
+    /// Returns the results of jobs that aren't in the batch, for its report. Jobs whose files are gone have none.
+    func carried(_ assessment: Assessment) -> [JobRecord] {
+        var carried = records.filter { !assessment.batch.contains($0.key) && assessment.knows($0.key) }
+        for case (let key, .failure(let failed)) in assessment.waits {
+            let reason = "the job `\(failed.id)`, which it needs, did not succeed"
+            carried[key] = JobRecord(id: key.id, file: key.file, outcome: .notRun(reason))
+        }
+        return carried.sorted { $0.key < $1.key }.map(\.value)
     }
 
     /// Adds the records of a batch that has ended.
     mutating func add(_ ended: [JobRecord], of assessment: Assessment) {
-        for key in assessment.batch { taken[key] = assessment.tokens[key] }
+        for key in assessment.batch { processed[key] = assessment.tokens[key] }
         for record in ended { records[JobKey(file: record.file, id: record.id)] = record.carried }
-        parts = parts.map { $0.subtracting(assessment.due) }.filter { !$0.isEmpty }
         forgetOthers(assessment)
     }
 
-    /// Adds a batch that was rejected before a job started. Its halves are tried separately. A single job is rejected until
-    /// anything changes.
-    mutating func addRejection(_ problems: [Diagnostic], of assessment: Assessment) {
-        if rejected.tokens != assessment.tokens { rejected = ([], assessment.tokens) }
-        parts.removeAll { $0.isSuperset(of: assessment.due) && $0.subtracting(assessment.due).isEmpty }
-        let due = assessment.due.sorted { ($0.file, $0.id) < ($1.file, $1.id) }
-        if due.count > 1 {
-            parts.insert(
-                contentsOf: [Set(due.prefix(due.count / 2)), Set(due.dropFirst(due.count / 2))], at: 0)
-        } else if let key = due.first {
-            rejected.jobs.insert(key)
-            let problem = problems.first { $0.severity == .error } ?? problems.first
+    /// Adds a batch that was rejected before a job started, because of a conflict of `jobs`. These fail, and the others are due
+    /// again. If the jobs aren't known, all of the batch fail.
+    mutating func addRejection(
+        _ problems: [Diagnostic], ofJobs jobs: Set<JobKey>, in assessment: Assessment
+    ) {
+        let known = jobs.intersection(assessment.batch)
+        let rejected = known.isEmpty ? assessment.batch : known
+        let others = Set(assessment.tokens.keys).union(assessment.waits.keys)
+        let problem = problems.first { $0.severity == .error } ?? problems.first
+        for key in rejected {
+            rejections[key] = Rejection(tokens: assessment.tokens[key], others: others)
             records[key] = JobRecord(
                 id: key.id, file: key.file,
                 outcome: .failed(
@@ -150,13 +152,14 @@ struct WatchedJobs {
         forgetOthers(assessment)
     }
 
-    /// Forgets jobs that no longer exist.
+    /// Forgets jobs that no longer exist, and rejections that are out of date.
     private mutating func forgetOthers(_ assessment: Assessment) {
         records = records.filter { assessment.knows($0.key) }
-        taken = taken.filter { assessment.knows($0.key) }
+        processed = processed.filter { assessment.knows($0.key) }
+        rejections = rejections.filter { isCurrent($0.value, of: $0.key, assessment) }
     }
 
-    /// Takes all jobs again, because the job files have changed.
+    /// Runs all jobs again, because the job files have changed.
     mutating func reset() { self = WatchedJobs() }
 
     /// The jobs with those that they read or need.
@@ -185,11 +188,6 @@ struct WatchedJobs {
     }
 }
 
-extension WatchedJobs.Assessment {
-    /// Returns whether a job exists.
-    fileprivate func knows(_ key: JobKey) -> Bool { tokens[key] != nil || waits[key] != nil }
-}
-
 extension JobRecord {
     /// The record as a later report of a series of runs contains it: an output that was created is up to date.
     fileprivate var carried: JobRecord {
@@ -199,8 +197,11 @@ extension JobRecord {
             // A plan is large, and a watch has any number of records.
             record = JobRecord(id: id, file: file, outcome: .upToDate)
             record.upToDateOutputs =
-                plan?.outputs.map { BatchPlan.Output(id: $0.id, destination: $0.destination) }
-                ?? upToDateOutputs
+                plan?.outputs.map { output in
+                    BatchPlan.Output(
+                        id: output.id, destination: output.destination,
+                        others: Array(output.files.dropFirst()))
+                } ?? upToDateOutputs
             (record.warnings, record.earlierWarnings) = (warnings, earlierWarnings)
         case .failed, .skipped, .declined, .cancelled, .notRun: break
         }

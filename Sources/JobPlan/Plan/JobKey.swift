@@ -15,3 +15,9 @@ package struct JobKey: Hashable, Sendable {
         (exactFile, exactID) = (file.exact, id.exact)
     }
 }
+
+extension JobKey: Comparable {
+    package static func < (one: JobKey, other: JobKey) -> Bool {
+        (one.exactFile, one.exactID) < (other.exactFile, other.exactID)
+    }
+}

@@ -53,18 +53,35 @@ package struct JobInputs: Sendable {
         var finder = SourceFinder(beneath: root, on: disk)
         for file in expanded {
             let instances = Dictionary(grouping: file.jobs) { $0.base.exact }
-            for job in file.jobs {
+            // Each instance reads the files of its group, with which it shares a gain.
+            var shared: [SharingGroup: [File]] = [:]
+            let own = file.jobs.map { Self.files(of: $0, in: file, &finder) }
+            for (job, files) in zip(file.jobs, own) {
+                if let group = SharingGroup(job) { shared[group, default: []] += files }
+            }
+            for (job, files) in zip(file.jobs, own) {
                 let needed = job.needs.flatMap { need in
                     instances[need.value.exact]?.map(\.id.value) ?? [need.value]
                 }
                 jobs.append(
                     Job(
                         key: JobKey(file: file.path, id: job.id.value),
-                        files: Self.files(of: job, in: file, &finder),
+                        files: SharingGroup(job).flatMap { shared[$0] } ?? files,
                         prerequisites: (needed + job.asset.readInstances).map {
                             JobKey(file: file.path, id: $0)
                         }))
             }
+        }
+    }
+
+    /// The instances of a job with the same `group`, if they share the gain of a normalization.
+    private struct SharingGroup: Hashable {
+        let job: ExactString
+        let name: ExactString?
+
+        init?(_ job: JobSpec) {
+            guard job.sharedNormalization != nil else { return nil }
+            (self.job, name) = (job.base.exact, job.group?.value.exact)
         }
     }
 
@@ -79,12 +96,7 @@ package struct JobInputs: Sendable {
             // A sequence without an image is a missing file.
             files += (found.isEmpty ? [path] : found).map { File(path: $0) }
         }
-        for cover in job.outputs.compactMap(\.media?.metadata.cover) {
-            files.append(File(path: file.absolutePath(cover)))
-        }
-        for (subtitles, isOptional) in job.subtitleInputs {
-            files.append(File(path: file.absolutePath(subtitles.path), isOptional: isOptional))
-        }
         return files
+            + job.addedFiles.map { File(path: file.absolutePath($0.path), isOptional: $0.isOptional) }
     }
 }

@@ -12,8 +12,7 @@ package struct LocalPackageFolder: PackageFolder {
     ///
     /// - Throws: `PackageFolderProblem` if the folder can't be opened, or isn't beneath `root`.
     package init(of manifest: String, beneath root: PathRoot) throws(PackageFolderProblem) {
-        let path = manifest.lastSlash.map { String(manifest[..<$0]) } ?? "."
-        guard let folder = PathRoot(folder: path.isEmpty ? "/" : path) else { throw .unreadable }
+        guard let folder = PathRoot(folder: manifest.parentFolder) else { throw .unreadable }
         guard let resolved = folder.path, root.path == resolved || root.contains(resolved) else {
             throw .outsideRoot
         }

@@ -63,9 +63,7 @@ package struct SourceFinder {
                     ($0, written.range)
                 }
             }
-            let covers = file.jobs.flatMap(\.outputs).compactMap(\.media?.metadata.cover)
-            let subtitles = file.jobs.flatMap(\.subtitleFiles).map(\.path)
-            for written in covers + subtitles {
+            for written in file.jobs.flatMap(\.addedFiles).map(\.path) {
                 let path = file.absolutePath(written)
                 if seen.insert(path.exact).inserted { files.append((path, written.range)) }
             }

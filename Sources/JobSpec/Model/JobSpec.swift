@@ -98,8 +98,13 @@ extension JobSpec {
     /// The subtitle files that rules and encodings name, with repetitions.
     package var subtitleFiles: [SubtitleFileSpec] { subtitleInputs.map(\.file) }
 
-    /// The subtitle files that rules and encodings name, with repetitions, and whether the job runs without them.
-    package var subtitleInputs: [(file: SubtitleFileSpec, isOptional: Bool)] {
+    /// The covers and subtitle files that are read beside the source, with repetitions, and whether the job runs without them.
+    package var addedFiles: [(path: Located<String>, isOptional: Bool)] {
+        outputs.compactMap(\.media?.metadata.cover).map { ($0, false) }
+            + subtitleInputs.map { ($0.file.path, $0.isOptional) }
+    }
+
+    private var subtitleInputs: [(file: SubtitleFileSpec, isOptional: Bool)] {
         var files: [(file: SubtitleFileSpec, isOptional: Bool)] = []
         func add(_ output: OutputSpec) {
             for rule in output.tracks {

@@ -58,7 +58,7 @@ import Testing
         #expect(state(after: 2) == .incomplete(until: start + .seconds(4)))
         #expect(state(after: 4) == .incomplete(until: start + .seconds(8)))
         for seconds in 5..<20 { _ = state(after: seconds) }
-        #expect(state(after: 20) == .incomplete(until: start + .seconds(50)))
+        #expect(state(after: 20) == .incomplete(until: start + .seconds(25)))
         files.open = []
         let looks = files.looks
         #expect(state(after: 21) == .complete(token: "1"))

@@ -24,19 +24,25 @@ import Testing
             watcher.watch(Set(names.map { ($0.isEmpty ? scratch.path : scratch.file($0)).exact }))
         }
 
-        /// Waits for an event. Without one, the test hangs and fails by its deadline.
-        func wait() async { await events.wait(until: .now + .seconds(3600)) }
+        /// Waits for an event after an action. Earlier events are removed first.
+        func wait(after action: () throws -> Void) async throws {
+            await events.wait(until: .now + .milliseconds(300))
+            try action()
+            let begun = ContinuousClock.now
+            await events.wait(until: begun + .seconds(60))
+            #expect(ContinuousClock.now - begun < .seconds(60))
+        }
     }
 
     @Test func changes_areReported() async throws {
         let watched = try Watched()
         #expect(watched.watch("") && watched.watcher.count == 1)
         #expect(!watched.watch(""))
-        try watched.scratch.write("text", to: "a")
-        await watched.wait()
-        try FileManager.default.moveItem(
-            atPath: watched.scratch.file("a"), toPath: watched.scratch.file("b"))
-        await watched.wait()
+        try await watched.wait { _ = try watched.scratch.write("text", to: "a") }
+        try await watched.wait {
+            try FileManager.default.moveItem(
+                atPath: watched.scratch.file("a"), toPath: watched.scratch.file("b"))
+        }
         #expect(watched.watcher.reportsAllChanges)
     }
 
@@ -45,12 +51,12 @@ import Testing
         let watched = try Watched()
         #expect(watched.watch("in/more"))
         #expect(!watched.watch("in/more"))
-        try FileManager.default.createDirectory(
-            atPath: watched.scratch.file("in/more"), withIntermediateDirectories: true)
-        await watched.wait()
+        try await watched.wait {
+            try FileManager.default.createDirectory(
+                atPath: watched.scratch.file("in/more"), withIntermediateDirectories: true)
+        }
         #expect(watched.watch("in/more") && watched.watcher.count == 1)
-        try watched.scratch.write("text", to: "in/more/a")
-        await watched.wait()
+        try await watched.wait { _ = try watched.scratch.write("text", to: "in/more/a") }
     }
 
     /// A folder with the path of one that was removed or moved is another folder.
@@ -59,12 +65,13 @@ import Testing
         let folder = watched.scratch.file("in")
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         #expect(watched.watch("in"))
-        if isMoved {
-            try FileManager.default.moveItem(atPath: folder, toPath: watched.scratch.file("old"))
-        } else {
-            try FileManager.default.removeItem(atPath: folder)
+        try await watched.wait {
+            if isMoved {
+                try FileManager.default.moveItem(atPath: folder, toPath: watched.scratch.file("old"))
+            } else {
+                try FileManager.default.removeItem(atPath: folder)
+            }
         }
-        await watched.wait()
         try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: false)
         #expect(watched.watch("in") && watched.watcher.count == 1)
         #expect(!watched.watch("in"))

@@ -41,7 +41,6 @@ import Testing
         _ outcomes: [String: JobOutcome] = [:]
     ) -> [String] {
         let found = jobs.assess(inputs, state: state(tokens))
-        jobs.skipBlocked(found)
         let ids = ids(found.batch)
         if !ids.isEmpty { jobs.add(ids.map { record($0, outcomes[$0] ?? .upToDate) }, of: found) }
         return ids
@@ -126,14 +125,24 @@ import Testing
             &jobs, inputs, ["/a": "1", "/b": "1"], ["a": failure(), "all": .notRun("")])
         #expect(failed == ["a", "all", "b"])
         inputs = JobInputs(
-            jobs: [
-                job("a", ["/a"]), job("b", ["/b"]), job("c", ["/c"]), job("all", ["/x"], needs: ["a", "c"]),
-            ])
-        let files = ["/a": "1", "/b": "1", "/c": "1", "/x": "1"]
+            jobs: [job("a", ["/a"]), job("b", ["/b"]), job("c", ["/c"]), job("all", needs: ["a", "b", "c"])])
+        let files = ["/a": "1", "/b": "1", "/c": "1"]
+        #expect(jobs.assess(inputs, state: state(files)).waits == [key("all"): .failure(key("a"))])
         #expect(batch(&jobs, inputs, files) == ["c"])
         #expect(batch(&jobs, inputs, files) == [])
         #expect(carried(jobs, inputs, files) == ["a failed", "all failed", "b done", "c done"])
-        #expect(batch(&jobs, inputs, ["/a": "2", "/b": "1", "/c": "1", "/x": "1"]) == ["a", "all", "c"])
+        #expect(batch(&jobs, inputs, ["/a": "2", "/b": "1", "/c": "1"]) == ["a", "all", "b", "c"])
+    }
+
+    /// A job runs when the failed one that it needed is gone.
+    @Test func jobsThatNeededARemovedOne_run() {
+        var jobs = WatchedJobs()
+        let inputs = JobInputs(jobs: [job("a", ["/a"]), job("b", ["/b"]), job("all", needs: ["a", "b"])])
+        let outcomes = ["a": failure(), "all": JobOutcome.notRun("")]
+        #expect(batch(&jobs, inputs, ["/a": "1", "/b": "1"], outcomes) == ["a", "all", "b"])
+        let rest = JobInputs(jobs: [job("b", ["/b"]), job("all", needs: ["b"])])
+        #expect(batch(&jobs, rest, ["/b": "1"]) == ["all", "b"])
+        #expect(carried(jobs, rest, ["/b": "1"]) == ["all done", "b done"])
     }
 
     /// A removed file takes its result out of the reports.
@@ -147,37 +156,44 @@ import Testing
         #expect(carried(jobs, inputs, ["/a": "1", "/b": "2"]) == ["b done"])
     }
 
-    /// A batch that is rejected as a whole is divided, until the jobs that can't run are alone. They are tried again after any
-    /// change.
-    @Test func rejectedBatch_isDivided() {
+    /// Of a batch that is rejected, the jobs with the conflict fail, and the others run. Those fail until one of their files changes,
+    /// or a job is removed.
+    @Test func rejectedJobs_failAlone() {
         var jobs = WatchedJobs()
-        let inputs = JobInputs(jobs: (0..<8).map { job("j\($0)", ["/\($0)"]) })
-        var tokens = Dictionary(uniqueKeysWithValues: (0..<8).map { ("/\($0)", "1") })
         let conflict = Diagnostic(.error, .destinationCollision, "two jobs", at: .startOfFile("jobs.yaml"))
-        /// Runs batches until none is due. Those with the jobs 2 or 5 are rejected.
-        func runAll() -> (done: [String], rejections: Int) {
-            var (done, rejections) = ([String](), 0)
-            while true {
-                let found = jobs.assess(inputs, state: state(tokens))
-                if found.batch.isEmpty { return (done.sorted(), rejections) }
-                let ids = ids(found.batch)
-                if ids.contains("j2") || ids.contains("j5") {
-                    jobs.addRejection([conflict], of: found)
-                    rejections += 1
-                } else {
-                    jobs.add(ids.map { record($0) }, of: found)
-                    done += ids
-                }
-            }
+        func list(_ numbers: some Sequence<Int>) -> JobInputs {
+            JobInputs(
+                jobs: numbers.map { job("j\($0)", ["/\($0)"]) }
+                    + [job("all", needs: numbers.map { "j\($0)" })])
         }
-        let first = runAll()
-        #expect(first.done == ["j0", "j1", "j3", "j4", "j6", "j7"] && first.rejections == 7)
-        #expect(runAll() == ([], 0))
-        #expect(
-            carried(jobs, inputs, tokens).filter { $0.hasSuffix("failed") } == ["j2 failed", "j5 failed"])
-        tokens["/0"] = "2"
-        let second = runAll()
-        #expect(second.done == ["j0"] && second.rejections > 1)
+        var inputs = list(0..<4)
+        var tokens = Dictionary(uniqueKeysWithValues: (0..<9).map { ("/\($0)", "1") })
+        func reject(_ ids: String...) {
+            let found = jobs.assess(inputs, state: state(tokens))
+            jobs.addRejection([conflict], ofJobs: Set(ids.map(key)), in: found)
+        }
+        reject("j1", "j2", "unrelated")
+        #expect(jobs.assess(inputs, state: state(tokens)).waits == [key("all"): .failure(key("j1"))])
+        #expect(batch(&jobs, inputs, tokens) == ["j0", "j3"])
+        let results = ["all failed", "j0 done", "j1 failed", "j2 failed", "j3 done"]
+        #expect(carried(jobs, inputs, tokens) == results)
+        // Other files don't solve the conflict.
+        inputs = list(0..<5)
+        #expect(batch(&jobs, inputs, tokens) == ["j4"])
+        tokens["/1"] = "2"
+        #expect(jobs.assess(inputs, state: state(tokens)).batch == [key("j1")])
+        reject("j1")
+        inputs = list([0, 1, 3, 4])
+        #expect(batch(&jobs, inputs, tokens) == ["all", "j0", "j1", "j3", "j4"])
+    }
+
+    /// If the jobs with a problem aren't known, the batch isn't repeated.
+    @Test func rejectionWithoutJobs_concernsTheBatch() {
+        var jobs = WatchedJobs()
+        let inputs = JobInputs(jobs: [job("a", ["/a"]), job("b", ["/b"])])
+        jobs.addRejection([], ofJobs: [], in: jobs.assess(inputs, state: state(["/a": "1", "/b": "1"])))
+        #expect(batch(&jobs, inputs, ["/a": "1", "/b": "1"]) == [])
+        #expect(batch(&jobs, inputs, ["/a": "1", "/b": "2"]) == ["b"])
     }
 }
 
@@ -186,7 +202,7 @@ import Testing
 
     private func key(_ id: String) -> JobKey { JobKey(file: "jobs.yaml", id: id) }
 
-    @Test func waits_areMentionedOnce() {
+    @Test func waits_areReportedOnce() {
         var messages = WaitMessages(isVerbose: false)
         let waits: [JobKey: WatchedJobs.Wait] = [
             key("a"): .missing("/a"), key("b"): .incomplete("/b"), key("c"): .prerequisite(key("a")),
@@ -201,7 +217,7 @@ import Testing
         #expect(messages.lines([key("a"): .missing("/a")], at: start).count == 1)
     }
 
-    @Test func verboseMessages_mentionFilesAtOnce() {
+    @Test func verboseMessages_reportFilesAtOnce() {
         var messages = WaitMessages(isVerbose: true)
         #expect(
             messages.lines([key("b"): .incomplete("/b")], at: start) == [
@@ -218,14 +234,14 @@ import Testing
         #expect(lines.last == "15 more jobs waiting")
     }
 
-    @Test func theWatch_isMentionedOnce() {
+    @Test func theWatch_isReportedOnce() {
         var messages = WaitMessages(isVerbose: false)
         func lines(_ all: Bool) -> [String] { messages.lines(reportsAllChanges: all, every: .seconds(5)) }
         #expect(lines(true) == ["watching for files; Ctrl-C ends the watch"])
         #expect(lines(true) == [])
         #expect(
             lines(false) == [
-                "warning: the system doesn't report all changes in these folders (network file system, or limit of inotify): they are examined every 5 seconds"
+                "warning: the system doesn't report all changes in the watched folders (network file system, or limit of inotify): they are examined every 5 seconds"
             ])
         #expect(lines(false) == [])
     }

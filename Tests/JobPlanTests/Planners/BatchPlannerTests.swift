@@ -332,15 +332,15 @@ import Testing
         }
         var table = DestinationTable(on: FakeDisk("/jobs/a.mp4"))
         let apart = [images("two", "/jobs/s-0.png", "/jobs/s-1.png"), images("two", "/jobs/s-1.png")]
-        #expect(!CollisionCheck.errors(batch.files, images: apart, &table).hasErrors)
+        #expect(!CollisionCheck.errors(batch.files, images: apart, &table).sink.hasErrors)
         let taken = CollisionCheck.errors(
             batch.files, images: [images("two", "/jobs/s-2.mp4", "/jobs/s-2.mp4")], &table)
-        #expect(messages(taken) == ["two outputs have the destination /jobs/s-2.mp4"])
+        #expect(messages(taken.sink) == ["two outputs have the destination /jobs/s-2.mp4"])
         #expect(
-            taken.diagnostics.first?.notes.map(\.message) == ["the other destination, of one, is here"])
+            taken.sink.diagnostics.first?.notes.map(\.message) == ["the other destination, of one, is here"])
         let both = CollisionCheck.errors(
             batch.files, images: apart + [images("three", "/jobs/./s-1.png")], &table)
-        #expect(messages(both) == ["two outputs have the destination /jobs/s-1.png"])
+        #expect(messages(both.sink) == ["two outputs have the destination /jobs/s-1.png"])
     }
 
     /// Sources and job files are recognized by device and inode.

@@ -31,7 +31,7 @@ import Testing
                     job: JobKey(file: snippet.file.path, id: job.id.value), name: job.id.value,
                     location: job.id.range, paths: images)
             ]
-        return check.errors(files, images: written, &table)
+        return check.errors(files, images: written, &table).sink
     }
 
     @Test func destination_thatNoJobReads_isAccepted() throws {

@@ -14,30 +14,25 @@ struct CollisionCheck {
     }
 
     private var owners: [DestinationPath: Owner] = [:]
+    /// Owners of destinations and of image files.
+    private var all: [DestinationPath: Owner] = [:]
     private var sink = DiagnosticSink()
-    /// Jobs whose collisions are reported; nil for all.
-    private let selected: Set<JobKey>?
+    private var jobs: Set<JobKey> = []
 
-    /// Returns the errors of all jobs of some files, or those that concern `selected` jobs. `images` are the files whose names
-    /// depend on sources.
+    /// Returns the errors of all jobs of some files, and the jobs that they concern. `images` are the files whose names depend on
+    /// sources. `others` are the paths of outputs of jobs that aren't in the files, which belong to these.
     static func errors(
-        _ files: [JobFile], images: [ImageOutputFiles], of selected: Set<JobKey>? = nil,
+        _ files: [JobFile], images: [ImageOutputFiles], others: [ExactString: JobKey] = [:],
         _ destinations: inout DestinationTable
-    ) -> DiagnosticSink {
-        var check = CollisionCheck(selected: selected)
+    ) -> (sink: DiagnosticSink, jobs: Set<JobKey>) {
+        var check = CollisionCheck()
         for file in files {
             for job in file.jobs { check.add(job, of: file, &destinations) }
         }
         check.check(images, &destinations)
         check.checkNesting()
-        return check.sink
-    }
-
-    private init(selected: Set<JobKey>?) { self.selected = selected }
-
-    /// Returns whether a collision of two jobs is reported.
-    private func concerns(_ one: JobKey, _ other: JobKey) -> Bool {
-        selected.map { $0.contains(one) || $0.contains(other) } ?? true
+        check.check(others)
+        return (check.sink, check.jobs)
     }
 
     /// Adds the destinations that a job file states.
@@ -53,7 +48,7 @@ struct CollisionCheck {
                 owners[path] = own
                 continue
             }
-            guard concerns(earlier.job, key) else { continue }
+            jobs.formUnion([earlier.job, key])
             let isOneJob = earlier.job == key
             let things = isOneJob ? "outputs" : "jobs"
             let isOneText = earlier.location == own.location
@@ -83,8 +78,8 @@ struct CollisionCheck {
                     owners[path] = Owner(location: output.location, job: output.job, name: output.name)
                     continue
                 }
-                if earlier.job == output.job && earlier.name == output.name { continue }
-                guard concerns(earlier.job, output.job) else { continue }
+                if earlier.job == output.job, earlier.name == output.name { continue }
+                jobs.formUnion([earlier.job, output.job])
                 sink.error(
                     .destinationCollision, "two outputs have the destination \(path.path)",
                     at: output.location,
@@ -94,6 +89,19 @@ struct CollisionCheck {
                     ])
                 break
             }
+        }
+        all = owners
+    }
+
+    /// Reports destinations that are outputs of other jobs.
+    private mutating func check(_ others: [ExactString: JobKey]) {
+        if others.isEmpty { return }
+        for (path, own) in all.sorted(by: { $0.value.location < $1.value.location }) {
+            guard let other = others[path.path.exact], other != own.job else { continue }
+            jobs.insert(own.job)
+            sink.error(
+                .destinationCollision, "two jobs have the destination \(path.path)", at: own.location,
+                notes: [Diagnostic.Note("the jobs are \(other.id) and \(own.name)")])
         }
     }
 
@@ -105,7 +113,8 @@ struct CollisionCheck {
             var folder = ""
             for part in path.path.pathParts.dropLast() {
                 folder += "/" + part
-                guard let other = files[folder.exact], concerns(other.job, output.job) else { continue }
+                guard let other = files[folder.exact] else { continue }
+                jobs.formUnion([other.job, output.job])
                 sink.error(
                     .destinationCollision,
                     "the destination \(path.path) is inside \(folder), which is the output file of \(other.name)",

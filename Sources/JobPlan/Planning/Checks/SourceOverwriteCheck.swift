@@ -18,6 +18,7 @@ struct SourceOverwriteCheck {
     private var others: [File: SourceRange] = [:]
     private let jobFiles: Set<File>
     private let disk: any DiskQueries
+    private let owns: (String) -> Bool
     /// Identities that were read before, by path.
     private let known: [ExactString: FileIdentity]
     /// Paths of sources and job files, with links resolved, and their locations.
@@ -32,17 +33,19 @@ struct SourceOverwriteCheck {
     /// Returns the location of a source that must not be overwritten; nil for other files.
     private func source(_ file: File, at path: String) -> SourceRange? {
         if let own = sources[file] { return own }
-        return others[file].flatMap { disk.isMarked(path) ? nil : $0 }
+        return others[file].flatMap { disk.mark(at: path) != nil || owns(path) ? nil : $0 }
     }
 
     /// Creates a check. `sources` are the files that the jobs read, with their locations in the job files, and `others` those of
-    /// jobs that aren't part of the plan; `known` are identities that need not be read.
+    /// jobs that aren't part of the plan; `known` are identities that need not be read. `owns` returns whether a file or folder is an
+    /// output of an earlier run, although it has no mark.
     init(
         _ files: [JobFile], sources: [(path: String, location: SourceRange)],
         others: [(path: String, location: SourceRange)] = [],
-        known: [ExactString: FileIdentity] = [:], on disk: any DiskQueries
+        known: [ExactString: FileIdentity] = [:], owns: @escaping (String) -> Bool = { _ in false },
+        on disk: any DiskQueries
     ) {
-        (self.disk, self.known) = (disk, known)
+        (self.disk, self.known, self.owns) = (disk, known, owns)
         jobFiles = Set(files.compactMap { Self.identified($0.path, known, disk) })
         for (path, location) in sources {
             guard let file = Self.identified(path, known, disk) else { continue }
@@ -72,39 +75,57 @@ struct SourceOverwriteCheck {
         (known[path.exact] ?? disk.identity(of: path)).map(File.init)
     }
 
-    /// Returns the errors of all jobs of some files. `images` are the files whose names depend on sources.
+    /// Returns the errors of all jobs of some files, and the jobs that they concern. `images` are the files whose names depend on
+    /// sources.
     func errors(
         _ files: [JobFile], images: [ImageOutputFiles], _ destinations: inout DestinationTable
-    ) -> DiagnosticSink {
-        var sink = DiagnosticSink()
+    ) -> (sink: DiagnosticSink, jobs: Set<JobKey>) {
+        var (all, jobs) = (DiagnosticSink(), Set<JobKey>())
         let subtitles = files.flatMap { file in
             file.jobs.flatMap(\.subtitleFiles).map { (file.absolutePath($0.path), $0.path.range) }
         }
         let (missing, locations) = (missing(subtitles, &destinations), Set(subtitles.map(\.1)))
+        /// Adds the errors of a job's output.
+        func add(_ key: @autoclosure () -> JobKey, _ check: (inout DiagnosticSink) -> Void) {
+            var sink = DiagnosticSink()
+            check(&sink)
+            guard sink.hasErrors else { return }
+            all.add(sink)
+            jobs.insert(key())
+        }
         for file in files {
             for job in file.jobs {
                 for output in job.outputs where !output.isUndivided {
                     guard let written = output.destination?.path else { continue }
-                    check(
-                        file.absolutePath(written), at: written.range, &destinations, into: &sink, missing
-                    ) { path, source in
-                        // Only assets can be outputs of other jobs.
-                        locations.contains(source)
-                            ? nil : help(for: output, of: job, in: file, at: path, of: files.count)
+                    add(JobKey(file: file.path, id: job.id.value)) { sink in
+                        check(
+                            file.absolutePath(written), at: written.range, &destinations, into: &sink, missing
+                        ) { path, source in
+                            // Only assets can be outputs of other jobs.
+                            locations.contains(source)
+                                ? nil : help(for: output, of: job, in: file, at: path, of: files.count)
+                        }
                     }
                 }
             }
-            for output in file.jobs.flatMap(\.outputs) where output.isFolder {
-                guard let written = output.destination?.path else { continue }
-                checkFolder(file.absolutePath(written), at: written.range, &destinations, into: &sink)
+            for job in file.jobs {
+                for output in job.outputs where output.isFolder {
+                    guard let written = output.destination?.path else { continue }
+                    add(JobKey(file: file.path, id: job.id.value)) { sink in
+                        checkFolder(
+                            file.absolutePath(written), at: written.range, &destinations, into: &sink)
+                    }
+                }
             }
             for output in images where output.job.file.exact == file.path.exact {
                 for path in output.paths {
-                    check(path, at: output.location, &destinations, into: &sink, missing) { _, _ in nil }
+                    add(output.job) { sink in
+                        check(path, at: output.location, &destinations, into: &sink, missing) { _, _ in nil }
+                    }
                 }
             }
         }
-        return sink
+        return (all, jobs)
     }
 
     /// Returns the resolved paths of subtitle files that don't exist, which optional rules may name, with their locations.
@@ -126,7 +147,8 @@ struct SourceOverwriteCheck {
     ) {
         guard let folder = destinations.resolve(destination)?.path,
             let inside = readPaths.first(where: {
-                $0.path.hasExactPrefix(folder + "/") && !($0.isOther && disk.isMarked($0.path))
+                $0.path.hasExactPrefix(folder + "/")
+                    && !($0.isOther && (disk.isMarked(folder) || owns(folder)))
             })
         else { return }
         sink.error(

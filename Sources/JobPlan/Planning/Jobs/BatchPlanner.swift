@@ -1,5 +1,5 @@
 package import Diagnostics
-internal import ExactStrings
+package import ExactStrings
 package import JobSpec
 internal import LibAV
 internal import Media
@@ -14,6 +14,8 @@ package struct BatchPlanner {
         /// Errors of the call as a whole: colliding destinations, destinations that are sources, and unknown job
         /// names. No job starts if there are any.
         package var conflicts: DiagnosticSink
+        /// The jobs with such destinations.
+        package var conflictingJobs: Set<JobKey>
         /// All diagnostics, for `tandem plan`.
         package var diagnostics: DiagnosticSink
         /// The job files with their patterns expanded.
@@ -33,15 +35,14 @@ package struct BatchPlanner {
     private var planned = PlannedJobs()
     private var budget = StillImageBudget()
     private var diagnostics = DiagnosticSink()
-    /// All jobs of the files, with which the destinations of the jobs to plan are compared; nil if these are compared with each
-    /// other.
-    private let compared: [JobFile]?
+    /// Outputs of other jobs, by path.
+    private let occupied: [ExactString: JobKey]
 
     private init(
-        _ files: [JobFile], of all: [JobFile], others: [JobFile] = [], comparesAll: Bool = false,
+        _ files: [JobFile], of all: [JobFile], others: [JobFile], occupied: [ExactString: JobKey],
         as earlier: BatchPlan?, prober: any SourceProber, memory: any PlanMemory, disk: any DiskQueries
     ) {
-        compared = comparesAll ? all : nil
+        self.occupied = occupied
         catalog = SourceCatalog(files, prober: prober, disk: disk)
         var divider = TrackDivider(catalog)
         let files = divider.divided(files)
@@ -54,7 +55,8 @@ package struct BatchPlanner {
         var finder = SourceFinder(beneath: prober.environment.root, on: disk)
         overwrites = SourceOverwriteCheck(
             files, sources: catalog.files, others: finder.files(of: others),
-            known: lookup.identities, on: disk)
+            known: lookup.identities, owns: { path in files.contains { memory.owns(path, for: $0.path) } },
+            on: disk)
         check = DestinationCheck(
             memory: memory, root: prober.environment.root, disk: disk, overwrites: overwrites)
         for refusal in divider.refusals { planned.add(refusal) }
@@ -62,10 +64,11 @@ package struct BatchPlanner {
     }
 
     /// Plans all jobs of some files; or the named jobs with those that they read or need; or the jobs of an earlier
-    /// plan. With `selected`, only these instances are planned, and their destinations are compared with those of all jobs.
+    /// plan. With `selected`, only these instances are planned. `occupied` are paths of outputs that belong to other jobs.
     package static func plan(
         _ files: [JobFile], only names: [String] = [], from argument: String = "--only",
         as earlier: BatchPlan? = nil, selecting selected: Set<JobKey>? = nil,
+        occupied: [ExactString: JobKey] = [:],
         memory: any PlanMemory = NoMemory(),
         prober: any SourceProber = LocalProber(), disk: any DiskQueries = SystemDisk()
     ) -> Result {
@@ -91,7 +94,7 @@ package struct BatchPlanner {
             expanded, of: all,
             // The jobs of an earlier plan were compared when it was created.
             others: earlier == nil && (selected != nil || !names.isEmpty) ? all : [],
-            comparesAll: selected != nil, as: earlier, prober: prober, memory: memory, disk: disk)
+            occupied: occupied, as: earlier, prober: prober, memory: memory, disk: disk)
         for found in [sink, unknown] { planner.diagnostics.add(found) }
         // An earlier plan contains only jobs that could be planned. Its skipped jobs stay skipped: a part of a plan lacks the
         // jobs that they read.
@@ -116,16 +119,18 @@ package struct BatchPlanner {
         for entry in JobOrder(files).entries { plan(entry) }
         var conflicts = DiagnosticSink()
         let images = ImageOutputFiles.all(planned, of: files)
-        let active = withoutSkipped(files)
-        if let compared {
-            conflicts.add(
-                CollisionCheck.errors(
-                    withoutSkipped(Self.merged(compared, with: files)), images: images, of: Set(files.keys),
-                    &destinations))
-        } else {
-            conflicts.add(CollisionCheck.errors(active, images: images, &destinations))
+        let active = files.enumerated().map { index, file in
+            var file = file
+            if !planned.skips.isEmpty {
+                file.jobs.removeAll {
+                    planned.skipped.contains(InstanceKey(file: index, id: $0.id.value))
+                }
+            }
+            return file
         }
-        conflicts.add(overwrites.errors(active, images: images, &destinations))
+        let collisions = CollisionCheck.errors(active, images: images, others: occupied, &destinations)
+        let overwritten = overwrites.errors(active, images: images, &destinations)
+        for found in [collisions, overwritten] { conflicts.add(found.sink) }
         diagnostics.add(conflicts)
         conflicts.add(unknown)
         diagnostics.add(SpaceCheck.warnings(planned.plans, &destinations, on: disk))
@@ -133,29 +138,9 @@ package struct BatchPlanner {
             plan: BatchPlan(
                 jobs: planned.plans, upToDateJobs: planned.upToDate.map(\.job), skips: planned.skips,
                 refusals: planned.refusals),
-            conflicts: conflicts,
+            conflicts: conflicts, conflictingJobs: collisions.jobs.union(overwritten.jobs),
             diagnostics: diagnostics,
             files: files)
-    }
-
-    private func withoutSkipped(_ files: [JobFile]) -> [JobFile] {
-        if planned.skips.isEmpty { return files }
-        return files.enumerated().map { index, file in
-            var file = file
-            file.jobs.removeAll { planned.skipped.contains(InstanceKey(file: index, id: $0.id.value)) }
-            return file
-        }
-    }
-
-    /// Returns the files with their jobs replaced by those of `others`, whose outputs are known.
-    private static func merged(_ files: [JobFile], with others: [JobFile]) -> [JobFile] {
-        zip(files, others).map { file, other in
-            let known = Dictionary(
-                other.jobs.map { ($0.id.value.exact, $0) }, uniquingKeysWith: { first, _ in first })
-            var file = file
-            file.jobs = file.jobs.map { known[$0.id.value.exact] ?? $0 }
-            return file
-        }
     }
 
     /// Plans a job, unless it is up to date. The jobs whose outputs it reads are planned before.
@@ -206,13 +191,6 @@ extension DiagnosticSink {
             sink.add(diagnostic)
         }
         return sink
-    }
-}
-
-extension [JobFile] {
-    /// The keys of all job instances.
-    fileprivate var keys: [JobKey] {
-        flatMap { file in file.jobs.map { JobKey(file: file.path, id: $0.id.value) } }
     }
 }
 
