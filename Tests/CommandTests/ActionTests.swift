@@ -75,6 +75,22 @@ import Testing
         #expect(second.status == 0 && second.errors.hasSuffix("1 from the cache\n"), "\(second.errors)")
     }
 
+    /// The state is kept beside the cache, and knows sources of a new checkout by their content. Untrusted job files don't change it.
+    @Test func runKeepsTheState() throws {
+        let (step, cache) = (try Step(), try Scratch())
+        try ffmpeg("-f", "lavfi", "-i", "sine=d=1", step.scratch.file("a.wav"))
+        try step.scratch.write(
+            "version: 1\njobs: { whole: { asset: ./a.wav, check: {} } }\n", to: "jobs.yaml")
+        let run = ["TANDEM_COMMAND": "run", "TANDEM_CACHE": cache.file("tandem")]
+        let untrusted = try step.run("run/run.sh", run.merging(["TANDEM_UNTRUSTED": "true"]) { $1 })
+        #expect(untrusted.status == 0 && !cache.contents.contains("tandem-state"), "\(untrusted.errors)")
+        #expect(try step.run("run/run.sh", run).errors.hasSuffix("1 of 1 jobs done\n"))
+        let copy = "cp a.wav b.wav && mv b.wav a.wav && touch a.wav"
+        #expect(try program("bash", ["-c", copy], directory: step.scratch.path).status == 0)
+        let second = try step.run("run/run.sh", run)
+        #expect(second.errors.hasSuffix("1 of 1 jobs done, 1 of them up to date\n"), "\(second.errors)")
+    }
+
     @Test func errorsAreAnnotationsWithTheStatusOfTandem() throws {
         let step = try Step()
         try step.scratch.write("version: 1\njobs: { web: { aset: x } }\n", to: "jobs.yaml")

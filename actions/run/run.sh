@@ -5,7 +5,8 @@
 #   TANDEM_ROOT       folder beneath which all files must be
 #   TANDEM_UNTRUSTED  true for job files of untrusted authors
 #   TANDEM_AGAINST    an earlier plan, with which the plan is compared; optional
-#   TANDEM_CACHE      folder of outputs of earlier runs, which untrusted job files only read; optional
+#   TANDEM_CACHE      folder of outputs of earlier runs, which untrusted job files only read; optional. The state is in a folder beside
+#                     it, with `-state` at the end of its name, unless the job files are untrusted.
 #   TANDEM_ARGUMENTS  further arguments for `tandem plan` or `tandem run`, one a line
 # Outputs: status, plan, markdown, junit, report. The plan is added to the step's summary. Exits with Tandem's status.
 set -euo pipefail
@@ -22,7 +23,11 @@ case ${TANDEM_COMMAND:-plan} in plan | run) ;; *) usage "the input \`command\` m
 access=(--root "${TANDEM_ROOT:-.}")
 [ "${TANDEM_UNTRUSTED:-}" != true ] || access+=(--untrusted)
 cache=()
-[ -z "${TANDEM_CACHE:-}" ] || cache=(--cache "$TANDEM_CACHE")
+if [ -n "${TANDEM_CACHE:-}" ]; then
+    cache=(--cache "$TANDEM_CACHE")
+    # The state records checks that passed, and measurements. Sources of a new checkout are known by their content.
+    [ "${TANDEM_UNTRUSTED:-}" = true ] || cache+=(--state "$TANDEM_CACHE-state" --fingerprint content)
+fi
 against=()
 [ -z "${TANDEM_AGAINST:-}" ] || against=(--against "$TANDEM_AGAINST")
 

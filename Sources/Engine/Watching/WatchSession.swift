@@ -8,8 +8,8 @@ internal import Media
 /// A series of runs of job files, each with the jobs whose files have appeared or changed, which `tandem watch` executes. It ends
 /// by a signal.
 ///
-/// A batch of jobs is a run like that of `tandem run`, which treats the other jobs, whose files are missing or incomplete, as if
-/// the job files didn't contain them. A failed job is run again only after one of its files, or the job file, has changed.
+/// A batch is a run like that of `tandem run`, of these jobs, those that depend on them, and those that they depend on. A failed
+/// job is run again only after one of its files, or the job file, has changed.
 package struct WatchSession: Sendable {
     /// The options of a series of runs.
     package struct Options: Sendable {
