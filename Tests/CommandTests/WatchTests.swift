@@ -40,14 +40,15 @@ import Testing
         #expect(result.status == 0 && result.text == "", "\(result.text) \(result.errors)")
     }
 
+    /// A job file that copies `in/*.wav`.
     private let copies =
         "version: 1\njobs: { copy: { asset: 'in/*.wav', tracks: [ { audio: all, copy: true } ], destination: 'out/${asset.stem}.wav' } }"
 
-    /// A folder with `a.wav`, outside of the watched one, and a job file that copies `in/*.wav`.
-    private func folder() throws -> Scratch {
+    /// A folder with `a.wav`, outside of the watched one, and a job file that copies the files of a pattern.
+    private func folder(copying pattern: String = "in/*.wav") throws -> Scratch {
         let scratch = try Scratch()
         try ffmpeg("-f", "lavfi", "-i", "sine=d=1", scratch.file("a.wav"))
-        try scratch.write(copies, to: "jobs.yaml")
+        try scratch.write(copies.replacingOccurrences(of: "in/*.wav", with: pattern), to: "jobs.yaml")
         return scratch
     }
 
@@ -123,9 +124,7 @@ import Testing
 
     /// A file that collides with another one fails alone, and is tried again when the other one is gone.
     @Test func collidingFilesDoNotStopOthers() throws {
-        let scratch = try folder()
-        try scratch.write(
-            copies.replacingOccurrences(of: "'in/*.wav'", with: "'in/*.{wav,WAV}'"), to: "jobs.yaml")
+        let scratch = try folder(copying: "in/*.{wav,WAV}")
         try run(
             """
             os.makedirs("in")
@@ -309,7 +308,7 @@ import Testing
             """, in: scratch)
     }
 
-    /// Of two jobs with complementary conditions and one destination, one is skipped.
+    /// One of two jobs with complementary conditions and the same destination is skipped.
     @Test func skippedJobsOwnNoDestination() throws {
         let scratch = try folder()
         func job(_ id: String, _ bounds: String) -> String {
@@ -334,9 +333,7 @@ import Testing
 
     /// A repeated error is printed again after it was solved.
     @Test func errorsThatRecurAreReported() throws {
-        let scratch = try folder()
-        try scratch.write(
-            copies.replacingOccurrences(of: "'in/*.wav'", with: "'in/*.{wav,WAV}'"), to: "jobs.yaml")
+        let scratch = try folder(copying: "in/*.{wav,WAV}")
         try run(
             """
             os.makedirs("in")

@@ -55,11 +55,6 @@ package struct RunOptions: Sendable {
     /// Whether signals interrupt the run. Only one run of a process can handle them.
     package var handlesSignals = false
 
-    /// Returns the reason why a number of concurrent jobs is invalid; nil if it is valid.
-    package static func problem(jobs: Int?) -> String? {
-        jobs.map { (1...256).contains($0) } ?? true ? nil : "--jobs must be from 1 to 256"
-    }
-
     /// Creates default options, without job files.
     package init(state: StateLocation, workers: WorkerSettings, console: Console) {
         self.state = state

@@ -89,10 +89,7 @@ package struct RunSession: Sendable {
         let isShard = saved?.folder != nil
         let locks = isShard ? [] : try options.state.lock(set, waits: options.waits)
         defer { withExtendedLifetime(locks) {} }
-        guard options.isCurrent() else {
-            unfinished.disableReports()
-            return Result(status: .succeeded)
-        }
+        guard options.isCurrent() else { return Result(status: .succeeded) }
         let cache = try options.cache?.open(set.access)
         let pool = try options.workers.pool(in: locks.first?.folder, set.access)
         defer { pool?.close() }

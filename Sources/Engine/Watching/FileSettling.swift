@@ -27,7 +27,7 @@ struct FileSettling {
         let since: ContinuousClock.Instant
         /// Whether the file was found not to be open for writing.
         var isClosed = false
-        /// How often the file was found to be open.
+        /// Number of times that the file was found to be open.
         var openChecks = 0
     }
 

@@ -18,8 +18,13 @@ final class WatchEvents: Sendable {
         { [continuation] in _ = continuation.yield() }
     }
 
-    /// Waits for an event, at most until a time. There is one waiter.
-    func wait(until end: ContinuousClock.Instant) async {
+    /// Waits for an event, at least until one time and at most until another. There is one waiter.
+    func wait(notBefore start: ContinuousClock.Instant = .now, until end: ContinuousClock.Instant) async {
+        await next(until: max(start, end))
+        while .now < start { await next(until: start) }
+    }
+
+    private func next(until end: ContinuousClock.Instant) async {
         let seconds = (end - .now) / .seconds(1)
         let timer = DispatchSource.makeTimerSource(queue: queue)
         timer.schedule(deadline: .now() + max(0, seconds))

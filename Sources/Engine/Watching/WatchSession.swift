@@ -118,8 +118,7 @@ private struct Watch {
         case .incomplete(let end): next = min(next, end)
         case .complete: next = try reload() ? begun : begun + Self.shortInterval
         }
-        try? await Task.sleep(for: pause)
-        await events.wait(until: next)
+        await events.wait(notBefore: .now + pause, until: next)
         return nil
     }
 
@@ -138,11 +137,17 @@ private struct Watch {
     private mutating func reportRejections(_ inputs: JobInputs) async throws {
         let assessment = jobs.assess(inputs, state: files.settling.state)
         guard assessment.batch.isEmpty, options.run.destinations.wantsReport else { return }
-        var run = options.run
-        (run.selected, run.carried) = ([], jobs.carried(assessment))
-        (run.waits, run.handlesSignals, run.verbosity) = (true, true, .quiet)
-        run.destinations.events = nil
+        var run = batchOptions(assessment)
+        (run.verbosity, run.destinations.events) = (.quiet, nil)
         _ = try await RunSession(run, output: output, signals: signals).run()
+    }
+
+    private func batchOptions(_ assessment: WatchedJobs.Assessment) -> RunOptions {
+        var run = options.run
+        (run.selected, run.carried) = (assessment.batch, jobs.carried(assessment))
+        (run.waits, run.handlesSignals) = (true, true)
+        (run.reportsEarlyEnd, run.destinations.appendsEvents) = (false, batches > 0)
+        return run
     }
 
     /// Loads changed job files. Files with errors are loaded again after each change, and repeatedly, since they may lack a file
@@ -175,27 +180,23 @@ private struct Watch {
     private mutating func runBatch(
         _ assessment: WatchedJobs.Assessment, of inputs: JobInputs
     ) async throws -> RunSession.Result? {
-        var run = options.run
-        (run.selected, run.carried) = (assessment.batch, jobs.carried(assessment))
+        var run = batchOptions(assessment)
         run.isCurrent = files.areUnchanged(assessment.batch, of: inputs)
-        (run.waits, run.handlesSignals) = (true, true)
-        (run.reportsEarlyEnd, run.destinations.appendsEvents) = (false, batches > 0)
-        let result: RunSession.Result
         do {
-            result = try await RunSession(run, output: output, signals: signals).run()
+            let result = try await RunSession(run, output: output, signals: signals).run()
+            if let records = result.records {
+                batches += 1
+                output.endRepetition()
+                jobs.add(records, of: assessment)
+            } else if result.status != .succeeded {
+                jobs.addRejection(result.problems, ofJobs: result.rejectedJobs, in: assessment)
+                try await reportRejections(inputs)
+            }
+            return result
         } catch let error as EngineError where batches > 0 {
             let seconds = Self.retryInterval.components.seconds
             output.printRepeated("error: \(error.message); trying again every \(seconds) seconds")
             return nil
         }
-        if let records = result.records {
-            batches += 1
-            output.endRepetition()
-            jobs.add(records, of: assessment)
-        } else if result.status != .succeeded {
-            jobs.addRejection(result.problems, ofJobs: result.rejectedJobs, in: assessment)
-            try await reportRejections(inputs)
-        }
-        return result
     }
 }

@@ -196,12 +196,7 @@ extension JobRecord {
         case .succeeded, .upToDate:
             // A plan is large, and a watch has any number of records.
             record = JobRecord(id: id, file: file, outcome: .upToDate)
-            record.upToDateOutputs =
-                plan?.outputs.map { output in
-                    BatchPlan.Output(
-                        id: output.id, destination: output.destination,
-                        others: Array(output.files.dropFirst()))
-                } ?? upToDateOutputs
+            record.upToDateOutputs = plan?.outputs.map(BatchPlan.Output.init) ?? upToDateOutputs
             (record.warnings, record.earlierWarnings) = (warnings, earlierWarnings)
         case .failed, .skipped, .declined, .cancelled, .notRun: break
         }

@@ -34,6 +34,12 @@ public struct BatchPlan: Codable, Sendable {
             self.destination = destination
             self.others = others
         }
+
+        /// Creates the output of a plan, as it is published.
+        package init(_ plan: OutputPlan) {
+            let others = Array(plan.files.dropFirst())
+            self.init(id: plan.id, destination: plan.destination, others: others.isEmpty ? nil : others)
+        }
     }
 
     /// A job whose outputs are up to date.

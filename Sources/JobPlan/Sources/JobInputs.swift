@@ -52,7 +52,7 @@ package struct JobInputs: Sendable {
         }
         var finder = SourceFinder(beneath: root, on: disk)
         for file in expanded {
-            let instances = Dictionary(grouping: file.jobs) { $0.base.exact }
+            let instances = JobInstances(file.jobs)
             // Each instance reads the files of its group, with which it shares a gain.
             var shared: [SharingGroup: [File]] = [:]
             let own = file.jobs.map { Self.files(of: $0, in: file, &finder) }
@@ -60,16 +60,11 @@ package struct JobInputs: Sendable {
                 if let group = SharingGroup(job) { shared[group, default: []] += files }
             }
             for (job, files) in zip(file.jobs, own) {
-                let needed = job.needs.flatMap { need in
-                    instances[need.value.exact]?.map(\.id.value) ?? [need.value]
-                }
                 jobs.append(
                     Job(
                         key: JobKey(file: file.path, id: job.id.value),
                         files: SharingGroup(job).flatMap { shared[$0] } ?? files,
-                        prerequisites: (needed + job.asset.readInstances).map {
-                            JobKey(file: file.path, id: $0)
-                        }))
+                        prerequisites: instances.required(by: job).map { JobKey(file: file.path, id: $0) }))
             }
         }
     }

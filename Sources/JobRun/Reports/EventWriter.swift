@@ -123,7 +123,7 @@ package final class EventWriter: RunObserver, @unchecked Sendable {
         for job in plan.jobs {
             announce(
                 job.id, job.file, job.location.line, job.sourceName,
-                job.outputs.map { BatchPlan.Output(id: $0.id, destination: $0.destination) })
+                job.outputs.map(BatchPlan.Output.init))
         }
         queue.sync {
             let timer = DispatchSource.makeTimerSource(queue: queue)

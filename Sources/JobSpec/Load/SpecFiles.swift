@@ -35,7 +35,7 @@ package struct SystemSpecFiles: SpecFiles {
 
     /// Returns the absolute folder of a path with links resolved; the path's own folder if it doesn't exist.
     package static func folder(of path: String) -> String {
-        let folder = path.lastSlash.map { String(path[...$0]) } ?? "."
+        let folder = path.parentFolder
         return RealPath.of(folder) ?? folder
     }
 }

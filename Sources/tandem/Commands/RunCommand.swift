@@ -27,10 +27,7 @@ struct RunCommand: AsyncParsableCommand {
             valueName: "index"))
     var shard: Int?
 
-    @Option(
-        name: .shortAndLong,
-        help: "Maximum number of concurrent jobs (default: chosen from the jobs' estimated CPU cost).")
-    var jobs: Int?
+    @OptionGroup var arguments: RunArguments
 
     @Option(
         parsing: .singleValue,
@@ -53,12 +50,6 @@ struct RunCommand: AsyncParsableCommand {
     @OptionGroup var outputs: RunOutputs
     @OptionGroup var eventArguments: EventArguments
 
-    @Flag(help: "Keep an output that fails its expectations as NAME.failed.EXT beside its destination.")
-    var keepFailed = false
-
-    @Flag(exclusivity: .exclusive, help: "Print only errors, or also list jobs that are up to date.")
-    var verbosity = VerbosityFlag.normal
-
     @OptionGroup var state: StateArguments
     @OptionGroup var cache: CacheArguments
     @OptionGroup var workers: WorkerArguments
@@ -75,7 +66,6 @@ struct RunCommand: AsyncParsableCommand {
         if plan != nil, !only.isEmpty {
             throw ValidationError("--plan can't be combined with --only; create the plan with --only")
         }
-        if let problem = RunOptions.problem(jobs: jobs) { throw ValidationError(problem) }
     }
 
     func run() async throws {
@@ -87,23 +77,14 @@ struct RunCommand: AsyncParsableCommand {
 
     /// The options as the engine's configuration.
     private func options() throws -> RunOptions {
-        var options = RunOptions(
-            state: state.location, workers: workers.settings, console: Terminal.console)
-        options.files = spec.files
-        options.variables = try variables.values()
+        var options = try RunOptions(
+            spec, variables, access, arguments, outputs.destinations(events: eventArguments.events), state,
+            cache, workers)
         (options.plan, options.shard) = (plan, shard)
         options.only = only
-        options.cache = try cache.settings(isUntrusted: access.untrusted)
-        options.isForced = force
-        options.waits = wait
-        (options.root, options.isUntrusted) = (access.root, access.untrusted)
-        options.allowsNetwork = access.allowNetwork
-        options.policy = RunPolicy(budget: .ofThisMachine(jobs: jobs))
-        options.policy.keepsFailed = keepFailed
+        (options.isForced, options.waits) = (force, wait)
         options.policy.failsFast = afterFailure == .failFast
         options.strictness = reporting.strictness
-        options.destinations = outputs.destinations(events: eventArguments.events)
-        options.verbosity = verbosity.verbosity
         // Command line that runs the remaining jobs.
         options.rerunCommand = ProgressDisplay.RerunCommand(
             arguments: CommandWords(CommandLine.arguments.dropFirst()).repeatingRun, acceptsNames: plan == nil

@@ -23,10 +23,7 @@ struct WatchCommand: AsyncParsableCommand {
             valueName: "time"))
     var settle: String?
 
-    @Option(
-        name: .shortAndLong,
-        help: "Maximum number of concurrent jobs (default: chosen from the jobs' estimated CPU cost).")
-    var jobs: Int?
+    @OptionGroup var arguments: RunArguments
 
     @Flag(help: "Treat warnings as errors.")
     var warningsAsErrors = false
@@ -34,38 +31,22 @@ struct WatchCommand: AsyncParsableCommand {
     @OptionGroup var outputs: RunOutputs
     @OptionGroup var eventArguments: EventArguments
 
-    @Flag(help: "Keep an output that fails its expectations as NAME.failed.EXT beside its destination.")
-    var keepFailed = false
-
-    @Flag(exclusivity: .exclusive, help: "Print only errors, or also list jobs that are up to date or wait.")
-    var verbosity = VerbosityFlag.normal
-
     @OptionGroup var state: StateArguments
     @OptionGroup var cache: CacheArguments
     @OptionGroup var workers: WorkerArguments
 
     func validate() throws {
-        if let problem = RunOptions.problem(jobs: jobs) ?? WatchSession.Options.problem(settling: settle) {
-            throw ValidationError(problem)
-        }
+        if let problem = WatchSession.Options.problem(settling: settle) { throw ValidationError(problem) }
     }
 
     func run() async throws {
         try spec.requireFiles()
         var reporting = ReportArguments()
         (reporting.format, reporting.warningsAsErrors) = (.text, warningsAsErrors)
-        var options = RunOptions(
-            state: state.location, workers: workers.settings, console: Terminal.console)
-        options.files = spec.files
-        options.variables = try variables.values()
-        options.cache = try cache.settings(isUntrusted: access.untrusted)
-        (options.root, options.isUntrusted) = (access.root, access.untrusted)
-        options.allowsNetwork = access.allowNetwork
-        options.policy = RunPolicy(budget: .ofThisMachine(jobs: jobs))
-        options.policy.keepsFailed = keepFailed
+        var options = try RunOptions(
+            spec, variables, access, arguments, outputs.destinations(events: eventArguments.events), state,
+            cache, workers)
         options.strictness = reporting.strictness
-        options.destinations = outputs.destinations(events: eventArguments.events)
-        options.verbosity = verbosity.verbosity
         let session = WatchSession(
             WatchSession.Options(run: options, settling: settle),
             output: RunPrinter(reporting: reporting, retainsFiles: false))

@@ -1,28 +1,6 @@
-internal import ArgumentParser
 internal import Diagnostics
 internal import Engine
 internal import JobRun
-
-/// Flags for the amount of output of a run.
-enum VerbosityFlag: String, EnumerableFlag {
-    case quiet, verbose, normal
-
-    static func visibility(for value: VerbosityFlag) -> ArgumentVisibility {
-        value == .normal ? .hidden : .default
-    }
-
-    static func name(for value: VerbosityFlag) -> NameSpecification {
-        value == .normal ? .customLong("no-verbose") : .shortAndLong
-    }
-
-    var verbosity: ProgressDisplay.Verbosity {
-        switch self {
-        case .quiet: .quiet
-        case .verbose: .verbose
-        case .normal: .normal
-        }
-    }
-}
 
 /// The output of a run on the standard streams.
 struct RunPrinter: RunOutput {

@@ -156,8 +156,8 @@ import Testing
         #expect(carried(jobs, inputs, ["/a": "1", "/b": "2"]) == ["b done"])
     }
 
-    /// Of a batch that is rejected, the jobs with the conflict fail, and the others run. Those fail until one of their files changes,
-    /// or a job is removed.
+    /// The jobs with the conflict fail, and the others of the batch run. A conflict is examined again when a file of the job changes,
+    /// or another job is removed.
     @Test func rejectedJobs_failAlone() {
         var jobs = WatchedJobs()
         let conflict = Diagnostic(.error, .destinationCollision, "two jobs", at: .startOfFile("jobs.yaml"))

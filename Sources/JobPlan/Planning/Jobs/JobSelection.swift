@@ -59,21 +59,14 @@ struct JobSelection {
         }
         let requested = Set(names.map(\.exact))
         for index in files.indices {
-            let jobs = files[index].jobs
-            var byBase: [ExactString: [JobSpec]] = [:]
-            var byID: [ExactString: JobSpec] = [:]
-            for job in jobs {
-                byBase[job.base.exact, default: []].append(job)
-                byID[job.id.value.exact] = job
-            }
+            let jobs = JobInstances(files[index].jobs)
             var kept: Set<ExactString> = []
-            var open = jobs.filter {
+            var open = files[index].jobs.filter {
                 requested.contains($0.base.exact) || requested.contains($0.id.value.exact)
             }
             while let job = open.popLast() {
                 guard kept.insert(job.id.value.exact).inserted else { continue }
-                for need in job.needs { open += byBase[need.value.exact] ?? [] }
-                open += job.asset.readInstances.compactMap { byID[$0.exact] }
+                open += jobs.required(by: job).compactMap { jobs[$0] }
             }
             files[index].jobs.removeAll { !kept.contains($0.id.value.exact) }
         }
