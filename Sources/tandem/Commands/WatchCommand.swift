@@ -6,9 +6,9 @@ struct WatchCommand: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Run job files whenever files appear or change.",
         discussion: """
-            A file is taken when it is complete: it hasn't changed for some time (--settle), and no process has it open for \
-            writing. A failed job runs again after one of its files, or the job file, has changed. Reports describe all jobs \
-            that have run.
+            A file is taken when it is complete: it hasn't changed for some time (--settle), and no process is known to have it \
+            open for writing; files of other users must be unchanged for five times as long. A failed job runs again after one \
+            of its files, or the job file, has changed. Reports describe all jobs that have run and whose files exist.
 
             Ctrl-C or SIGTERM ends the watch; while jobs run, as in `tandem run`.
             """)
