@@ -1,13 +1,10 @@
 internal import Diagnostics
 internal import Dispatch
-internal import ExactStrings
 public import JobPlan
 package import JobSpec
 internal import LibAV
 internal import Locking
 internal import Media
-internal import Synchronization
-internal import Publishing
 
 /// A receiver of a batch's events. Called on a private queue, one call at a time.
 public protocol RunObserver: Sendable {
@@ -41,26 +38,26 @@ public struct RunningJob: Sendable {
 /// An actor with its own queue, on which tasks of jobs, timers and signals run in order. Each started job has one task
 /// (`carryOut`); jobs that wait for their start have none.
 package actor BatchRunner {
-    let plan: BatchPlan
+    private let plan: BatchPlan
     private let files: [JobFile]
-    let policy: RunPolicy
-    let state: RunState?
+    private let policy: RunPolicy
+    private let state: RunState?
     private let performer: any WorkPerformer
-    let prober: any SourceProber
+    private let prober: any SourceProber
     private let observer: any RunObserver
-    let sources: Set<SourceFileKey>
+    private let sources: Set<SourceFileKey>
     private let control = QueueExecutor(label: "tandem.batch")
     /// The executor on which the actor's code runs: its Dispatch queue.
     package nonisolated var unownedExecutor: UnownedSerialExecutor { control.asUnownedSerialExecutor() }
-    private let group = DispatchGroup()
     private var queue: JobQueue
     private var budget: ResourceBudget
-    /// Jobs with an instance that did not succeed, by the ids in the job files.
-    var failures: Set<JobKey> = []
-    /// Job instances that ended without output, because a condition didn't hold or their source has no output.
-    private var withoutOutput: Set<JobKey> = []
-    /// Jobs that have an instance, by the ids in the job files.
-    let jobsWithInstances: Set<JobKey>
+    private var space: SpaceReservations
+    private var results: DependencyResults
+    private var destinations: RunDestinations
+    /// Number of planned jobs that haven't ended.
+    private var openJobs: Int
+    /// Wait of `run` for the end of all jobs.
+    private var allJobsEnded: CheckedContinuation<Void, Never>?
     /// The reason why no further jobs start.
     private enum StopReason {
         case interruption
@@ -76,12 +73,10 @@ package actor BatchRunner {
     }
 
     /// A job from its start to its end.
-    struct Running {
+    private struct Running {
         /// Plan of the job; the predicted one until it is replanned.
         var plan: JobPlan
         let cost: JobCost
-        /// File systems to which the job writes outputs and two-pass statistics, with the estimated bytes.
-        let diskUsage: [RunPolicy.FreeSpace]
         /// The task that carries out the job.
         let task: Task<Void, Never>
         /// Whether the outputs of other jobs that the job reads are still being probed.
@@ -100,10 +95,7 @@ package actor BatchRunner {
         /// before.
         var retry: (delay: CheckedContinuation<Void, Never>, outcome: JobOutcome)?
     }
-    var running: [JobKey: Running] = [:]
-    /// Number of jobs that ended without starting.
-    private var notRunCount = 0
-    var outcomes: [JobKey: JobOutcome] = [:]
+    private var running: [JobKey: Running] = [:]
     private var records: [JobRecord] = []
     private var startedCount = 0
     private var previewCount = 0
@@ -111,9 +103,6 @@ package actor BatchRunner {
     private var stopReason: StopReason?
     private var isCancelled = false
     private let begun = DispatchTime.now()
-    /// Folders already searched for temporary files of killed runs.
-    var cleanedFolders: Set<ExactString> = []
-    let namesByFolder: [ExactString: Set<ExactString>]
     /// Estimated seconds of work in all jobs, from which the remaining time is predicted.
     private let totalWork: Double
     private var completedWork = 0.0
@@ -139,43 +128,35 @@ package actor BatchRunner {
         let work: (JobPlan) -> Double = { state?.seconds(of: $0) ?? JobCost($0).work }
         queue = JobQueue(plan, work: work)
         totalWork = plan.jobs.reduce(0) { $0 + work($1) }
-        var names: [ExactString: Set<ExactString>] = [:]
-        let upToDateFiles = plan.upToDateJobs.flatMap(\.outputs).flatMap(\.files)
-        for path in plan.jobs.flatMap(\.outputs).flatMap(\.files) + upToDateFiles {
-            let (folder, name) = Self.split(path)
-            names[folder.exact, default: []].insert(name.exact)
-        }
-        namesByFolder = names
-        jobsWithInstances = Set(
-            plan.jobs.map { JobKey(file: $0.file, id: $0.base) }
-                + plan.upToDateJobs.map { JobKey(file: $0.file, id: $0.base) }
-                + plan.skips.map { JobKey(file: $0.file, id: $0.base) }
-                + plan.refusals.map { JobKey(file: $0.file, id: $0.base) })
-        // Enter before `cancel` can be called.
-        for _ in plan.jobs { group.enter() }
+        space = SpaceReservations(policy)
+        results = DependencyResults(plan)
+        destinations = RunDestinations(plan)
+        openJobs = plan.jobs.count
         sources = Set(plan.sourceFiles.map { SourceFileKey($0) })
-    }
-
-    static func split(_ path: String) -> (folder: String, name: String) {
-        let slash = path.lastSlash ?? path.startIndex
-        let folder = slash == path.startIndex && path.hasPrefix("/") ? "/" : String(path[..<slash])
-        return (folder, String(path[slash...].dropFirst()))
     }
 
     /// Runs all jobs. Returns their records, in the order in which the jobs ended.
     package func run() async -> [JobRecord] {
         completeInterruptedSets()
         for job in plan.upToDateJobs {
-            for output in job.outputs { removeAbandonedFiles(inFolderOf: output.destination) }
+            for output in job.outputs { destinations.removeAbandonedFiles(inFolderOf: output.destination) }
             recordUpToDate(job)
         }
         for skip in plan.skips { recordSkip(skip) }
         for refusal in plan.refusals { refuse(refusal) }
         admit()
-        await withCheckedContinuation { continuation in
-            group.notify(queue: control.queue) { @Sendable in continuation.resume() }
-        }
+        if openJobs > 0 { await withCheckedContinuation { allJobsEnded = $0 } }
         return records
+    }
+
+    /// Completes or discards sets of files whose publishing a killed run left unfinished. Called before temporary files
+    /// of killed runs are removed.
+    private func completeInterruptedSets() {
+        guard let state else { return }
+        let sets = destinations.interruptedSets(beneath: prober.environment.root)
+        guard !sets.isEmpty else { return }
+        let completion = InterruptedSetCompletion(plan, sources: sources, state: state)
+        for set in sets { completion.complete(set) }
     }
 
     /// Runs `body` on the actor's queue, after previously enqueued calls.
@@ -228,7 +209,7 @@ package actor BatchRunner {
         let done = completedWork + runningWork
         let remaining = done > 0 && now > 2 ? now / done * max(0, totalWork - done) : nil
         return (
-            jobs, outcomes.count - notRunCount,
+            jobs, results.finishedCount,
             plan.jobs.count + plan.upToDateJobs.count + plan.skips.count + plan.refusals.count,
             remaining
         )
@@ -240,20 +221,22 @@ package actor BatchRunner {
         let failure = JobFailure(
             first?.message ?? "the job can't be planned", at: first?.range ?? .startOfFile(refusal.file),
             rule: first?.rule)
-        outcomes[key] = .failed(failure)
-        failures.insert(JobKey(file: refusal.file, id: refusal.base))
+        results.record(.failed(failure), of: key, base: JobKey(file: refusal.file, id: refusal.base))
         end(JobRecord(id: refusal.id, file: refusal.file, outcome: .failed(failure)))
     }
 
     private func recordUpToDate(_ job: BatchPlan.UpToDateJob) {
-        outcomes[JobKey(file: job.file, id: job.id)] = .upToDate
+        results.record(
+            .upToDate, of: JobKey(file: job.file, id: job.id), base: JobKey(file: job.file, id: job.base))
         var record = JobRecord(id: job.id, file: job.file, outcome: .upToDate)
         record.upToDateOutputs = job.outputs
         end(record)
     }
 
     private func recordSkip(_ skip: BatchPlan.Skip) {
-        outcomes[JobKey(file: skip.file, id: skip.id)] = .skipped(skip.reason)
+        results.record(
+            .skipped(skip.reason), of: JobKey(file: skip.file, id: skip.id),
+            base: JobKey(file: skip.file, id: skip.base))
         end(JobRecord(id: skip.id, file: skip.file, outcome: .skipped(skip.reason)))
     }
 
@@ -280,24 +263,24 @@ package actor BatchRunner {
             queue.bringForward { performer.isPrepared(for: plan.jobs[$0]) }
             guard let index = queue.next else { break }
             let job = plan.jobs[index]
-            if let why = blockingReason(for: job) {
+            if let why = results.blockingReason(for: job) {
                 queue.takeNext()
                 finish(job, .notRun(why))
                 continue
             }
-            if let why = missingSource(of: job) {
+            if let why = results.missingSource(of: job) {
                 queue.takeNext()
-                skip(job, why)
+                finish(job, .skipped(why))
                 continue
             }
             let cost = JobCost(job)
             guard budget.admits(cost) else { return }
-            let space = self.spaceEstimate(for: job)
+            let needed = space.estimate(for: job) { state?.relation(of: $0).relation ?? .other != .other }
             // A shortage blocks only while other jobs run: they may need less space than predicted, or free space by
             // replacing files.
-            if space.shortage != nil, !running.isEmpty { return }
+            if needed.shortage != nil, !running.isEmpty { return }
             queue.takeNext()
-            start(job, cost, space)
+            start(job, cost, needed)
         }
         guard let stopReason else { return }
         // No retry is started after a stop.
@@ -310,23 +293,12 @@ package actor BatchRunner {
         }
     }
 
-    /// Returns the reason why a job is skipped whose source wasn't created, although no job failed; nil for any other job.
-    private func missingSource(of job: JobPlan) -> String? {
-        job.readJobs.first { withoutOutput.contains(JobKey(file: job.file, id: $0)) }
-            .map { "the job `\($0)`, whose output it reads, has no output" }
-    }
-
-    /// Ends a job without output.
-    private func skip(_ job: JobPlan, _ reason: String) {
-        withoutOutput.insert(JobKey(file: job.file, id: job.id))
-        finish(job, .skipped(reason))
-    }
-
-    private func start(_ job: JobPlan, _ cost: JobCost, _ space: SpaceEstimate) {
+    private func start(_ job: JobPlan, _ cost: JobCost, _ needed: SpaceReservations.Estimate) {
+        let key = JobKey(file: job.file, id: job.id)
         budget.reserve(cost)
-        let task = Task { await carryOut(job, spaceShortage: space.shortage) }
-        running[JobKey(file: job.file, id: job.id)] = Running(
-            plan: job, cost: cost, diskUsage: space.usage, task: task, isReplanning: !job.readJobs.isEmpty)
+        space.reserve(needed.usage, for: key)
+        let task = Task { await carryOut(job, spaceShortage: needed.shortage) }
+        running[key] = Running(plan: job, cost: cost, task: task, isReplanning: !job.readJobs.isEmpty)
     }
 
     // MARK: The task of a job
@@ -338,7 +310,7 @@ package actor BatchRunner {
         do throws(JobFailure) {
             switch try await replanned(job, key) {
             case nil: return
-            case .skip(let reason): skip(job, reason)
+            case .skip(let reason): finish(job, .skipped(reason))
             case .plan(let plan):
                 launch(plan, key)
                 guard let outcome = await attempts(plan, key, spaceShortage: spaceShortage) else { return }
@@ -372,7 +344,7 @@ package actor BatchRunner {
         switch result {
         case .success(.skip(let reason)): return .skip(reason)
         case .success(.plan(let plan)):
-            guard let conflict = destinationConflict(of: plan, predicted: job) else { return .plan(plan) }
+            guard let conflict = destinations.conflict(of: plan, predicted: job) else { return .plan(plan) }
             throw JobFailure(
                 "another output of this run has the destination \(conflict)", at: job.location,
                 rule: .destinationCollision)
@@ -385,7 +357,7 @@ package actor BatchRunner {
     }
 
     private func launch(_ plan: JobPlan, _ key: JobKey) {
-        for output in plan.outputs { removeAbandonedFiles(inFolderOf: output.destination) }
+        for output in plan.outputs { destinations.removeAbandonedFiles(inFolderOf: output.destination) }
         let slots = Set(running.values.compactMap(\.launch?.slot))
         running[key]?.plan = plan
         running[key]?.launch = (begun: now, slot: (0...).first { !slots.contains($0) } ?? 0)
@@ -423,7 +395,7 @@ package actor BatchRunner {
     }
 
     /// Whether other jobs may run at the same time as the next one.
-    private var hasOtherJobs: Bool { policy.budget.jobs != 1 && plan.jobs.count - outcomes.count > 1 }
+    private var hasOtherJobs: Bool { policy.budget.jobs != 1 && plan.jobs.count - results.count > 1 }
 
     private func executor(_ plan: JobPlan, spaceShortage: String?) -> JobExecutor {
         startedCount += 1
@@ -455,15 +427,13 @@ package actor BatchRunner {
         let job = running.removeValue(forKey: key)
         if let job {
             budget.release(job.cost, afterWaiting: job.isPublishing)
+            space.release(key)
             job.replanning?.resume(returning: nil)
             job.retry?.delay.resume()
         }
         completedWork += work(plan)
         if outcome.hasPreview { previewCount += 1 }
-        outcomes[key] = outcome
-        if case .declined = outcome { withoutOutput.insert(key) }
-        if case .notRun = outcome { notRunCount += 1 }
-        if !outcome.isSuccess { failures.insert(JobKey(file: plan.file, id: plan.base)) }
+        results.record(outcome, of: key, base: JobKey(file: plan.file, id: plan.base))
         queue.jobEnded(plan)
         let launch = job?.launch
         end(
@@ -471,7 +441,8 @@ package actor BatchRunner {
                 id: plan.id, file: plan.file, outcome: outcome, plan: plan, begun: launch?.begun,
                 seconds: launch.map { now - $0.begun } ?? 0, slot: launch?.slot ?? 0,
                 attempts: job?.attempts ?? 0))
-        group.leave()
+        openJobs -= 1
+        if openJobs == 0 { allJobsEnded.take()?.resume() }
     }
 
     private func work(_ plan: JobPlan) -> Double { state?.seconds(of: plan) ?? JobCost(plan).work }
