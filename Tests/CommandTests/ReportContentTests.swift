@@ -91,7 +91,7 @@ import Testing
         let report = RunReport(jobs: jobs, files: ["jobs.yaml"], begun: 0, seconds: 1, status: .succeeded)
         let shown = Dictionary(
             uniqueKeysWithValues: jobs.prefix(HTMLRenderer.maxPreviews).map {
-                (JobKey(file: $0.file, id: $0.id), Self.preview)
+                (OutputKey(file: $0.file, id: $0.id), Self.preview)
             })
         let page = HTMLRenderer.render(report, previews: shown)
         let images = page.components(separatedBy: "<img ").count - 1

@@ -15,7 +15,7 @@ import Testing
     /// Every container that can be written can be read, and has the name of its demuxer's list.
     @Test(arguments: ContainerType.names) func writtenContainers_areAllowedSources(_ name: String) throws {
         let type = try #require(ContainerType.named(name))
-        #expect(DemuxerModel.allowedNames.contains(type.model.inputFormat ?? name))
+        #expect(DemuxerModel.sourceNames.contains { type.model.demuxer.names.contains($0) })
         #expect(ContainerType.names(ofSourceIn: type.model.demuxer.name).contains(name))
     }
 

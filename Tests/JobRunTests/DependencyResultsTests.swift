@@ -28,8 +28,7 @@ import Testing
         var results = DependencyResults(plan)
         for (id, outcome) in outcomes {
             let job = try #require(plan.jobs.first { $0.id == id })
-            results.record(
-                outcome, of: JobKey(file: job.file, id: job.id), base: JobKey(file: job.file, id: job.base))
+            results.record(outcome, of: job)
         }
         let last = try #require(plan.jobs.first { $0.id == "last" })
         return (results.blockingReason(for: last), results.missingSource(of: last), results)

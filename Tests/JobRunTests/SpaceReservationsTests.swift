@@ -42,10 +42,10 @@ import Testing
         #expect(first.shortage == nil && first.usage.map(\.bytes) == [size])
         #expect(space.estimate(for: two) { _ in false }.usage.map(\.fileSystem) == [1, 2])
         #expect(space.estimate(for: two) { _ in false }.shortage == nil)
-        space.reserve(first.usage, for: JobKey(file: one.file, id: one.id))
+        space.reserve(first.usage, for: one.key)
         let shortage = try #require(space.estimate(for: two) { _ in false }.shortage)
         #expect(shortage.contains("are free at /a/two.wav"))
-        space.release(JobKey(file: one.file, id: one.id))
+        space.release(one.key)
         #expect(space.estimate(for: two) { _ in false }.shortage == nil)
     }
 

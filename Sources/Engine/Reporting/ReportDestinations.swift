@@ -87,7 +87,7 @@ package struct ReportDestinations: Sendable {
 
     /// Writes the JUnit XML and the reports, each atomically. Returns a message for each file that could not be
     /// written.
-    package func write(_ report: RunReport, previews: [JobKey: JobPreview] = [:]) -> [String] {
+    package func write(_ report: RunReport, previews: [OutputKey: JobPreview] = [:]) -> [String] {
         var problems: [String] = []
         func put(_ text: @autoclosure () throws -> String, to path: String) {
             do {

@@ -197,8 +197,8 @@ private struct Session {
 extension SourceDescription {
     /// Returns the first difference between a file's tracks and those of an output; nil if there is none.
     func difference(from output: OutputPlan) -> String? {
-        guard demuxer.name == DemuxerModel.reading(output.container).name else {
-            let found = ContainerType.all.first { $0.model.demuxer.name == demuxer.name }?.name ?? container
+        guard demuxer == .reading(output.container) else {
+            let found = ContainerType.all.first { $0.model.demuxer == demuxer }?.name ?? container
             return "its container is \(found) instead of \(output.container)"
         }
         let types: [MediaType] = [.video, .audio, .subtitle]

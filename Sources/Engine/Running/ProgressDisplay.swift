@@ -154,11 +154,11 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
             clear()
             var details = DiagnosticSink()
             for refusal in refusals { for diagnostic in refusal.diagnostics { details.add(diagnostic) } }
-            let refused = Set(refusals.map { JobKey(file: $0.file, id: $0.id) })
+            let refused = Set(refusals.map(\.key))
             var unsuccessful: [String] = []
             for record in records where !record.outcome.isSuccess {
                 unsuccessful.append(record.id)
-                guard !refused.contains(JobKey(file: record.file, id: record.id)),
+                guard !refused.contains(record.key),
                     case .failed(let failure) = record.outcome
                 else { continue }
                 for problem in failure.diagnostics {

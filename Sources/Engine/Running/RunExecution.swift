@@ -136,10 +136,10 @@ private struct JobRanges {
     init(_ files: [JobFile]) {
         ranges = Dictionary(
             files.flatMap { file in
-                file.jobs.map { (JobKey(file: file.path, id: $0.id.value), $0.id.range) }
+                file.jobs.map { (file.key(of: $0), $0.id.range) }
             },
             uniquingKeysWith: { first, _ in first })
     }
 
-    func range(of record: JobRecord) -> SourceRange? { ranges[JobKey(file: record.file, id: record.id)] }
+    func range(of record: JobRecord) -> SourceRange? { ranges[record.key] }
 }

@@ -204,8 +204,7 @@ package struct RunSession: Sendable {
     private var occupied: [ExactString: JobKey] {
         var jobs: [ExactString: JobKey] = [:]
         for record in options.carried {
-            let key = JobKey(file: record.file, id: record.id)
-            for path in record.upToDateOutputs.flatMap(\.files) { jobs[path.exact] = key }
+            for path in record.upToDateOutputs.flatMap(\.files) { jobs[path.exact] = record.key }
         }
         return jobs
     }

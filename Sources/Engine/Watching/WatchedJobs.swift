@@ -127,7 +127,7 @@ struct WatchedJobs {
     /// Adds the records of a batch that has ended.
     mutating func add(_ ended: [JobRecord], of assessment: Assessment) {
         for key in assessment.batch { processed[key] = assessment.tokens[key] }
-        for record in ended { records[JobKey(file: record.file, id: record.id)] = record.carried }
+        for record in ended { records[record.key] = record.carried }
         forgetOthers(assessment)
     }
 

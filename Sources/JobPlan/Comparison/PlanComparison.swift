@@ -137,10 +137,10 @@ package struct PlanComparison: Hashable, Sendable {
 
         var key: JobKey {
             switch self {
-            case .planned(let plan): JobKey(file: plan.file, id: plan.id)
-            case .upToDate(let job): JobKey(file: job.file, id: job.id)
-            case .skipped(let skip): JobKey(file: skip.file, id: skip.id)
-            case .refused(let refusal): JobKey(file: refusal.file, id: refusal.id)
+            case .planned(let plan): plan.key
+            case .upToDate(let job): job.key
+            case .skipped(let skip): skip.key
+            case .refused(let refusal): refusal.key
             }
         }
 

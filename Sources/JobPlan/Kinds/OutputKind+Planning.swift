@@ -35,6 +35,18 @@ extension JobPlanner {
     }
 }
 
+extension OutputSpec.Kind {
+    /// Returns whether the output depends on the end of the source, which was guessed. `isOpen` is whether the job reads the
+    /// source to its end.
+    func dependsOnEnd(at guess: MediaTime, isOpen: Bool) -> Bool {
+        switch self {
+        case .media(let media): media.durationLimit?.value.countsFromEnd ?? false
+        case .images(let images): isOpen && images.selection.dependsOnEnd(at: guess)
+        case .waveform, .check, .package: false
+        }
+    }
+}
+
 extension OutputPlanner {
     /// Product of the selected tracks.
     enum Product {

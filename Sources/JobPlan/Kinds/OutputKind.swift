@@ -1,3 +1,4 @@
+internal import ExactStrings
 package import JobSpec
 package import Publishing
 
@@ -106,8 +107,11 @@ package protocol KindPlan: Hashable, Sendable {
     var isWrittenBySession: Bool { get }
     /// Media that are written for the output, each to a file; nil if the output itself is written.
     var writtenOutputs: [OutputPlan]? { get }
-    /// Returns the resources that the output needs. `duration` is the longest duration of the job's outputs, in seconds.
-    func cost(of output: OutputPlan, duration: Double) -> OutputCost
+    /// Returns the name and the extension under which `written`, which failed its expectations, is kept beside the output;
+    /// `name` is that of the output.
+    func failureName(of written: OutputPlan, beside name: String) -> (stem: String, ending: String?)
+    /// Returns the resources that the output needs.
+    func cost(of output: OutputPlan, in job: OutputCost.Job) -> OutputCost
 
     /// Texts that describe the main values, for messages about changes.
     var changeDescriptions: [PlanPart] { get }
@@ -137,6 +141,9 @@ extension KindPlan {
     package var stills: [ImagesPlan.Still] { [] }
     package var isWrittenBySession: Bool { false }
     package var writtenOutputs: [OutputPlan]? { nil }
+    package func failureName(of written: OutputPlan, beside name: String) -> (stem: String, ending: String?) {
+        name.nameParts
+    }
     package var changeDescriptions: [PlanPart] { [] }
     package var title: String { "format" }
     package func linesBeforeTracks(of output: OutputPlan) -> [String] { [] }
@@ -195,6 +202,13 @@ extension OutputPlan {
             output.input = input
             return output
         }
+    }
+
+    /// Changes what is written for the output: the renditions of a package, otherwise the output itself.
+    mutating func changeWritten(_ change: (inout OutputPlan) -> Void) {
+        guard case .package(var package) = kind else { return change(&self) }
+        for index in package.renditions.indices { change(&package.renditions[index].output) }
+        kind = .package(package)
     }
 
     /// Tracks of all that is written for the output.

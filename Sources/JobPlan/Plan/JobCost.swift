@@ -12,11 +12,16 @@ package struct JobCost: Hashable, Sendable {
     /// Estimated processor time in seconds.
     package var work: Double
 
-    package init(_ plan: JobPlan) {
-        let duration = max(0, plan.expectedDuration.seconds)
+    /// Number of processors that a job uses at most, unless it sets another one.
+    package static let mostProcessors = 16
+
+    /// Estimates the cost of a job on a machine with a number of processors, on which `work` doesn't depend.
+    package init(_ plan: JobPlan, processors: Int = mostProcessors) {
+        let job = OutputCost.Job(duration: max(0, plan.expectedDuration.seconds), processors: processors)
         let base = OutputCost(memory: 48 << 20, work: 0.02)
-        let cost = plan.outputs.reduce(base) { $0 + $1.kind.plan.cost(of: $1, duration: duration) }
-        cores = plan.scheduling.threads.map(Double.init) ?? max(1, min(16, cost.cores))
+        let cost = plan.outputs.reduce(base) { $0 + $1.kind.plan.cost(of: $1, in: job) }
+        cores =
+            plan.scheduling.threads.map(Double.init) ?? max(1, min(Double(Self.mostProcessors), cost.cores))
         memory = cost.memory
         work = cost.work
     }
@@ -30,6 +35,14 @@ package struct OutputCost: Hashable, Sendable {
     package var memory: Int64 = 0
     /// Estimated processor time in seconds.
     package var work: Double = 0
+
+    /// Properties of the job on which the cost of an output depends.
+    package struct Job: Sendable {
+        /// Longest duration of the job's outputs, in seconds.
+        package var duration: Double
+        /// Number of processors of the machine.
+        package var processors: Int
+    }
 
     static func + (one: OutputCost, other: OutputCost) -> OutputCost {
         OutputCost(

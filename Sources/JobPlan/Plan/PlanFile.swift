@@ -114,16 +114,13 @@ package struct PlanFile: Codable, Sendable {
     /// Returns the difference between a new plan and this one; nil if there is none.
     package func planProblem(now: BatchPlan) -> String? {
         let current = Dictionary(
-            now.jobs.map { (JobKey(file: $0.file, id: $0.id), $0) }, uniquingKeysWith: { first, _ in first })
+            now.jobs.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
         for was in plan.jobs {
-            guard let found = current[JobKey(file: was.file, id: was.id)] else {
-                let isSame = { (file: String, id: String) in
-                    file.exact == was.file.exact && id.exact == was.id.exact
-                }
-                if let skip = now.skips.first(where: { isSame($0.file, $0.id) }) {
+            guard let found = current[was.key] else {
+                if let skip = now.skips.first(where: { $0.key == was.key }) {
                     return "the job \(was.id) is now skipped: \(skip.reason)"
                 }
-                let refusal = now.refusals.first { isSame($0.file, $0.id) }
+                let refusal = now.refusals.first { $0.key == was.key }
                 let error = refusal?.diagnostics.first { $0.severity == .error }
                 return "the job \(was.id) is now rejected"
                     + (error.map { ": \($0.range): \($0.message)" } ?? "")

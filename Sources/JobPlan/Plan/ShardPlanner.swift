@@ -4,26 +4,25 @@ package enum ShardPlanner {
     /// Returns the plan without jobs that depend on a rejected job. They are rejected as well, because no part contains
     /// the job for which they wait.
     package static func withoutWaiting(_ plan: BatchPlan) -> BatchPlan {
+        if plan.refusals.isEmpty { return plan }
         var refused: [JobKey: BatchPlan.Refusal] = [:]
-        for refusal in plan.refusals {
-            refused[JobKey(file: refusal.file, id: refusal.id)] = refusal
-            refused[JobKey(file: refusal.file, id: refusal.base)] = refusal
+        var refusedJobs: [WrittenJobKey: BatchPlan.Refusal] = [:]
+        func add(_ refusal: BatchPlan.Refusal) {
+            (refused[refusal.key], refusedJobs[refusal.writtenKey]) = (refusal, refusal)
         }
-        if refused.isEmpty { return plan }
+        plan.refusals.forEach(add)
         var (kept, waiting) = (plan.jobs, [BatchPlan.Refusal]())
         var isComplete = false
         while !isComplete {
             isComplete = true
             kept.removeAll { job in
                 guard
-                    let cause = (job.readJobs + job.needs).lazy.compactMap({
-                        refused[JobKey(file: job.file, id: $0)]
-                    }).first
+                    let cause = job.readKeys.lazy.compactMap({ refused[$0] }).first
+                        ?? job.neededKeys.lazy.compactMap({ refusedJobs[$0] }).first
                 else { return false }
                 let refusal = BatchPlan.Refusal(id: job.id, file: job.file, diagnostics: cause.diagnostics)
                 waiting.append(refusal)
-                refused[JobKey(file: job.file, id: job.id)] = refusal
-                refused[JobKey(file: job.file, id: job.base)] = refusal
+                add(refusal)
                 isComplete = false
                 return true
             }
@@ -51,18 +50,18 @@ package enum ShardPlanner {
         _ plan: BatchPlan, into count: Int, by estimate: Estimate = { JobCost($0).work }
     ) -> [[Int]] {
         var groups = DisjointSets(count: plan.jobs.count)
-        var byID: [JobKey: Int] = [:]
-        var byBase: [JobKey: [Int]] = [:]
+        var instances: [JobKey: Int] = [:]
+        var instancesOfJobs: [WrittenJobKey: [Int]] = [:]
         for (index, job) in plan.jobs.enumerated() {
-            byID[JobKey(file: job.file, id: job.id)] = index
-            byBase[JobKey(file: job.file, id: job.base), default: []].append(index)
+            instances[job.key] = index
+            instancesOfJobs[job.writtenKey, default: []].append(index)
         }
         for (index, job) in plan.jobs.enumerated() {
-            for id in job.readJobs {
-                if let read = byID[JobKey(file: job.file, id: id)] { groups.join(index, read) }
+            for key in job.readKeys {
+                if let read = instances[key] { groups.join(index, read) }
             }
-            for need in job.needs {
-                for other in byBase[JobKey(file: job.file, id: need)] ?? [] { groups.join(index, other) }
+            for key in job.neededKeys {
+                for other in instancesOfJobs[key] ?? [] { groups.join(index, other) }
             }
         }
         var members: [Int: [Int]] = [:]

@@ -48,7 +48,7 @@ package struct JobInputs: Sendable {
         let expanded = files.map { $0.expanded(into: &sink, beneath: root, on: disk) }
         for refusal in PatternCheck.refusals(sink, of: files, only: []) {
             guard let first = refusal.diagnostics.first(where: { $0.severity == .error }) else { continue }
-            problems.append((JobKey(file: refusal.file, id: refusal.id), first.message))
+            problems.append((refusal.key, first.message))
         }
         var finder = SourceFinder(beneath: root, on: disk)
         for file in expanded {
@@ -62,7 +62,7 @@ package struct JobInputs: Sendable {
             for (job, files) in zip(file.jobs, own) {
                 jobs.append(
                     Job(
-                        key: JobKey(file: file.path, id: job.id.value),
+                        key: file.key(of: job),
                         files: SharingGroup(job).flatMap { shared[$0] } ?? files,
                         prerequisites: instances.required(by: job).map { JobKey(file: file.path, id: $0) }))
             }

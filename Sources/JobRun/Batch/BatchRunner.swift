@@ -216,27 +216,23 @@ package actor BatchRunner {
     }
 
     private func refuse(_ refusal: BatchPlan.Refusal) {
-        let key = JobKey(file: refusal.file, id: refusal.id)
         let first = refusal.diagnostics.first { $0.severity == .error }
         let failure = JobFailure(
             first?.message ?? "the job can't be planned", at: first?.range ?? .startOfFile(refusal.file),
             rule: first?.rule)
-        results.record(.failed(failure), of: key, base: JobKey(file: refusal.file, id: refusal.base))
+        results.record(.failed(failure), of: refusal)
         end(JobRecord(id: refusal.id, file: refusal.file, outcome: .failed(failure)))
     }
 
     private func recordUpToDate(_ job: BatchPlan.UpToDateJob) {
-        results.record(
-            .upToDate, of: JobKey(file: job.file, id: job.id), base: JobKey(file: job.file, id: job.base))
+        results.record(.upToDate, of: job)
         var record = JobRecord(id: job.id, file: job.file, outcome: .upToDate)
         record.upToDateOutputs = job.outputs
         end(record)
     }
 
     private func recordSkip(_ skip: BatchPlan.Skip) {
-        results.record(
-            .skipped(skip.reason), of: JobKey(file: skip.file, id: skip.id),
-            base: JobKey(file: skip.file, id: skip.base))
+        results.record(.skipped(skip.reason), of: skip)
         end(JobRecord(id: skip.id, file: skip.file, outcome: .skipped(skip.reason)))
     }
 
@@ -273,7 +269,7 @@ package actor BatchRunner {
                 finish(job, .skipped(why))
                 continue
             }
-            let cost = JobCost(job)
+            let cost = JobCost(job, processors: budget.cores)
             guard budget.admits(cost) else { return }
             let needed = space.estimate(for: job) { state?.relation(of: $0).relation ?? .other != .other }
             // A shortage blocks only while other jobs run: they may need less space than predicted, or free space by
@@ -294,7 +290,7 @@ package actor BatchRunner {
     }
 
     private func start(_ job: JobPlan, _ cost: JobCost, _ needed: SpaceReservations.Estimate) {
-        let key = JobKey(file: job.file, id: job.id)
+        let key = job.key
         budget.reserve(cost)
         space.reserve(needed.usage, for: key)
         let task = Task { await carryOut(job, spaceShortage: needed.shortage) }
@@ -306,7 +302,7 @@ package actor BatchRunner {
     /// Carries out a started job: replans it, makes attempts, and records its outcome. Returns early if a stop of the run
     /// has ended the job.
     private func carryOut(_ job: JobPlan, spaceShortage: String?) async {
-        let key = JobKey(file: job.file, id: job.id)
+        let key = job.key
         do throws(JobFailure) {
             switch try await replanned(job, key) {
             case nil: return
@@ -423,7 +419,7 @@ package actor BatchRunner {
 
     /// Ends a job, which was started or not, and records its outcome.
     private func finish(_ plan: JobPlan, _ outcome: JobOutcome) {
-        let key = JobKey(file: plan.file, id: plan.id)
+        let key = plan.key
         let job = running.removeValue(forKey: key)
         if let job {
             budget.release(job.cost, afterWaiting: job.isPublishing)
@@ -433,7 +429,7 @@ package actor BatchRunner {
         }
         completedWork += work(plan)
         if outcome.hasPreview { previewCount += 1 }
-        results.record(outcome, of: key, base: JobKey(file: plan.file, id: plan.base))
+        results.record(outcome, of: plan)
         queue.jobEnded(plan)
         let launch = job?.launch
         end(

@@ -37,8 +37,8 @@ struct InterruptedSetCompletion {
 
     private func isWanted(_ file: InterruptedSet.Missing) -> Bool {
         guard !state.isForced, let task = tasks[file.destination.exact], let digest = state.digest(of: task),
-            let mark = DestinationPath.mark(at: file.part),
-            case .current = digest.relation(to: DigestValue(mark.digest))
+            let marked = DestinationPath.mark(at: file.part)?.planDigest,
+            case .current = digest.relation(to: marked)
         else { return false }
         let publisher = OutputPublisher(task: task, sources: sources, records: state)
         return (try? publisher?.replacesExisting()) != nil

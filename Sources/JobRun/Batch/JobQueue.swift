@@ -25,9 +25,9 @@ struct JobQueue {
     private var isWaiting: [Bool]
     private let entries: [Entry]
     private var readers: [JobKey: [Int]] = [:]
-    private var dependents: [JobKey: [Int]] = [:]
+    private var dependents: [WrittenJobKey: [Int]] = [:]
     /// Number of instances of each job that have not ended.
-    private var openInstances: [JobKey: Int] = [:]
+    private var openInstances: [WrittenJobKey: Int] = [:]
 
     /// Creates a queue of the plan's jobs; refused jobs count as ended. `work` returns the estimated duration of a job.
     init(_ plan: BatchPlan, work: (JobPlan) -> Double = { JobCost($0).work }) {
@@ -36,20 +36,15 @@ struct JobQueue {
         entries = plan.jobs.enumerated().map {
             Entry(priority: $1.scheduling.priority, work: work($1), index: $0)
         }
-        for job in plan.jobs { openInstances[JobKey(file: job.file, id: job.base), default: 0] += 1 }
-        let instances = Set(plan.jobs.map { JobKey(file: $0.file, id: $0.id) })
+        for job in plan.jobs { openInstances[job.writtenKey, default: 0] += 1 }
+        let instances = Set(plan.jobs.map(\.key))
         for (index, job) in plan.jobs.enumerated() {
-            for id in job.readJobs {
-                let name = JobKey(file: job.file, id: id)
-                if instances.contains(name) {
-                    readers[name, default: []].append(index)
-                    openDependencies[index] += 1
-                }
+            for key in job.readKeys where instances.contains(key) {
+                readers[key, default: []].append(index)
+                openDependencies[index] += 1
             }
-            for id in Set(job.needs) {
-                let name = JobKey(file: job.file, id: id)
-                guard openInstances[name] != nil else { continue }
-                dependents[name, default: []].append(index)
+            for key in Set(job.neededKeys) where openInstances[key] != nil {
+                dependents[key, default: []].append(index)
                 openDependencies[index] += 1
             }
             if openDependencies[index] == 0 { ready.insert(entries[index]) }
@@ -81,11 +76,10 @@ struct JobQueue {
 
     /// Records that a job instance has ended, with any outcome, and releases its dependents.
     mutating func jobEnded(_ job: JobPlan) {
-        release(readers.removeValue(forKey: JobKey(file: job.file, id: job.id)) ?? [])
-        let base = JobKey(file: job.file, id: job.base)
-        guard let remaining = openInstances[base] else { return }
-        openInstances[base] = remaining - 1
-        if remaining == 1 { release(dependents.removeValue(forKey: base) ?? []) }
+        release(readers.removeValue(forKey: job.key) ?? [])
+        guard let remaining = openInstances[job.writtenKey] else { return }
+        openInstances[job.writtenKey] = remaining - 1
+        if remaining == 1 { release(dependents.removeValue(forKey: job.writtenKey) ?? []) }
     }
 
     private mutating func release(_ indices: [Int]) {

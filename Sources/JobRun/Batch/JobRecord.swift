@@ -27,6 +27,9 @@ public struct JobRecord: Sendable {
     /// of a job.
     package var earlierWarnings: [String: [String]] = [:]
 
+    /// The key of the job instance.
+    package var key: JobKey { JobKey(file: file, id: id) }
+
     /// Storage of a plan on the heap: a plan is large, and a run has many records.
     private final class Box: Sendable {
         let plan: JobPlan

@@ -20,11 +20,11 @@ package enum HTMLRenderer {
     static let budgetPerJob = 15_000
 
     /// Returns the previews of a run's outputs, by job file and output name.
-    package static func previews(of records: [JobRecord]) -> [JobKey: JobPreview] {
-        var found: [JobKey: JobPreview] = [:]
+    package static func previews(of records: [JobRecord]) -> [OutputKey: JobPreview] {
+        var found: [OutputKey: JobPreview] = [:]
         for record in records {
             for (name, preview) in record.outcome.previews(ofJob: record.id) {
-                found[JobKey(file: record.file, id: name)] = preview
+                found[OutputKey(file: record.file, id: name)] = preview
             }
         }
         return found
@@ -33,7 +33,7 @@ package enum HTMLRenderer {
     /// Returns the page. `folder` is the absolute path of the folder that it is written to, to which links are relative; nil
     /// for absolute ones.
     package static func render(
-        _ report: RunReport, previews: [JobKey: JobPreview] = [:], in folder: String? = nil
+        _ report: RunReport, previews: [OutputKey: JobPreview] = [:], in folder: String? = nil
     ) -> String {
         // The page without images is measured first. The images share the remaining bytes equally.
         let sizeWithoutPreviews = page(report, previews, in: folder) { _ in [] }.utf8.count
@@ -43,19 +43,18 @@ package enum HTMLRenderer {
     }
 
     private static func page(
-        _ report: RunReport, _ previews: [JobKey: JobPreview], in folder: String?,
+        _ report: RunReport, _ previews: [OutputKey: JobPreview], in folder: String?,
         pairs: @escaping (JobPreview) -> [JobPreview.Pair]
     ) -> String {
-        var names: [JobKey: String] = [:]
+        var names: [OutputKey: String] = [:]
         func name(_ job: RunReport.Job) -> String {
-            let key = JobKey(file: job.file, id: job.id)
-            let name = names[key] ?? "job-\(names.count + 1)"
-            names[key] = name
+            let name = names[job.key] ?? "job-\(names.count + 1)"
+            names[job.key] = name
             return name
         }
         var linked: Set<String> = []
         let details = { (job: RunReport.Job, isOpen: Bool) in
-            var preview = previews[JobKey(file: job.file, id: job.id)]
+            var preview = previews[job.key]
             if let all = preview { preview?.pairs = pairs(all) }
             linked.insert(name(job))
             return Self.details(job, preview, name: name(job), in: folder, isOpen: isOpen)

@@ -93,7 +93,9 @@ extension RunReport.Job {
             return nil
         }
         // The same plan created the file for another job or id, so the output is up to date for this job too.
-        if let digest = try? PlanDigest(task), digest.relation(to: DigestValue(mark.digest)) != .other {
+        if let marked = mark.planDigest, let digest = try? PlanDigest(task),
+            digest.relation(to: marked) != .other
+        {
             return nil
         }
         return "its output was published by another job: \(path)"

@@ -40,8 +40,10 @@ package struct RunReport: Codable, Sendable {
         /// Line of the job in its file; 0 if unknown.
         package var line: Int
         package var outcome: Outcome
-        /// Job at the location of a problem, if the run ended before its first job. In this case `id` names the
-        /// problem.
+        /// Whether the entry is a problem because of which the run ended before its first job; `id` is its name. nil for
+        /// entries of jobs.
+        package var problem: Bool?
+        /// Job at the location of a problem.
         package var job: String?
         /// Reason why the job failed, was skipped or was not run.
         package var reason: String?
@@ -162,6 +164,7 @@ package struct RunReport: Codable, Sendable {
             var job = Job(
                 id: number > 1 ? "\(name)[\(number)]" : name, file: location.file, line: location.line,
                 outcome: .failed, seconds: 0, slot: 0, attempts: 0)
+            job.problem = true
             job.reason = problem.message
             job.rule = problem.rule.rawValue
             job.location = "\(location)"
@@ -309,6 +312,9 @@ extension RunReport {
 }
 
 extension RunReport.Job {
+    /// The key of the output that the entry is about; that of the job, if the job has one output or didn't succeed.
+    var key: OutputKey { OutputKey(file: file, id: id) }
+
     /// Creates the entry of a job that could not be planned.
     init(refused refusal: BatchPlan.Refusal) {
         let error = refusal.diagnostics.first { $0.severity == .error }

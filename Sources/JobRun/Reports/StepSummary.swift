@@ -26,9 +26,7 @@ package enum StepSummary {
         text += "\n| job | location | reason |\n| --- | --- | --- |\n"
         for job in failed.prefix(50) {
             // A problem of the whole file has no job.
-            let name = InstanceName(job.id)
-            let isProblem = job.attempts == 0 && job.rule == name.base && name.hasLabel
-            let shown = job.job ?? (isProblem ? "" : job.id)
+            let shown = job.job ?? (job.problem == true ? "" : job.id)
             text += "| \(cell(shown)) | \(cell(job.location ?? job.file)) | \(cell(job.reason ?? "")) |\n"
         }
         if failed.count > 50 { text += "\nand \(failed.count - 50) more\n" }

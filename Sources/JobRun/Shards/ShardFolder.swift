@@ -91,8 +91,8 @@ package struct ShardFolder: Sendable {
 
     /// Returns the skipped jobs that some jobs need.
     private static func skips(of plan: BatchPlan, neededBy jobs: [JobPlan]) -> [BatchPlan.Skip] {
-        let needed = Set(jobs.flatMap { job in job.needs.map { JobKey(file: job.file, id: $0) } })
-        return plan.skips.filter { needed.contains(JobKey(file: $0.file, id: $0.base)) }
+        let needed = Set(jobs.flatMap(\.neededKeys))
+        return plan.skips.filter { needed.contains($0.writtenKey) }
     }
 
     private func digests() throws(Problem) -> [String] {
@@ -153,7 +153,7 @@ package struct ShardFolder: Sendable {
 
     /// Writes the results of a part to a file with a unique name.
     package func write(
-        _ report: RunReport, previews: [JobKey: JobPreview], ofShard index: Int
+        _ report: RunReport, previews: [OutputKey: JobPreview], ofShard index: Int
     ) throws(Problem) {
         let machine = HostName.current.filter {
             $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-")
@@ -164,7 +164,7 @@ package struct ShardFolder: Sendable {
         report.part = try digest(ofShard: index, of: try digests())
         let stored = report.jobs.compactMap { job in
             job.output.flatMap { output in
-                previews[JobKey(file: job.file, id: job.id)].map {
+                previews[job.key].map {
                     StoredPreview(file: job.file, id: job.id, output: output, preview: $0)
                 }
             }
@@ -195,19 +195,19 @@ package struct ShardFolder: Sendable {
     }
 
     /// Returns the stored previews of unchanged outputs, at most `limit`.
-    package func previews(of report: RunReport, limit: Int) -> [JobKey: JobPreview] {
+    package func previews(of report: RunReport, limit: Int) -> [OutputKey: JobPreview] {
         let outputs = Dictionary(
             report.jobs.filter(\.isDone).compactMap { job in
-                job.output.map { (JobKey(file: job.file, id: job.id), $0) }
+                job.output.map { (job.key, $0) }
             }, uniquingKeysWith: { first, _ in first })
-        var found: [JobKey: JobPreview] = [:]
+        var found: [OutputKey: JobPreview] = [:]
         let names = (try? FileManager.default.contentsOfDirectory(atPath: results)) ?? []
         for name in names.sorted() where name.hasSuffix(Self.previewsSuffix) && found.count < limit {
             guard let data = contents(of: results + "/" + name),
                 let all = try? JSONDecoder().decode([StoredPreview].self, from: data)
             else { continue }
             for one in all {
-                let key = JobKey(file: one.file, id: one.id)
+                let key = OutputKey(file: one.file, id: one.id)
                 guard found.count < limit, outputs[key] == one.output else { continue }
                 found[key] = one.preview.sizeLimited
             }

@@ -40,7 +40,7 @@ struct OutputComparison: Sendable {
         let intent = records.intent(task.file, at: destination).flatMap { $0.output == now ? $0 : nil }
         // The old and the new file have equal size and time, so it is unknown which one this is.
         if let intent, intent.digest == nil { return (digest, .other) }
-        let marked = DestinationPath.Mark.of(task).map { DigestValue($0.digest) }
+        let marked = DestinationPath.Mark.of(task)?.planDigest
         var kept = [intent?.digest, marked].compactMap { $0 }
         if let record = records.record(task.file, task.name),
             record.destination?.exact == destination.exact,

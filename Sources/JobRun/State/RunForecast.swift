@@ -4,7 +4,7 @@ package import JobSpec
 
 /// The outputs of a plan that a run would create, with the reasons.
 package struct RunForecast: Sendable {
-    private var reasons: [JobKey: RunReasons] = [:]
+    private var reasons: [OutputKey: RunReasons] = [:]
 
     /// Creates a forecast for a plan. `findReasons` returns the reasons why an output of a job would be created, as far
     /// as the state of earlier runs determines them.
@@ -17,18 +17,15 @@ package struct RunForecast: Sendable {
         // Jobs that have no output, and are no failure. A job that reads one of them is skipped.
         var withoutOutput: Set<JobKey> = []
         for job in plan.jobs {
-            let key = JobKey(file: job.file, id: job.id)
             let read = job.inputs.flatMap(\.jobOutputs)
             func set(_ omission: RunReasons.Omission) {
-                withoutOutput.insert(key)
+                withoutOutput.insert(job.key)
                 for task in job.tasks {
-                    reasons[JobKey(file: job.file, id: task.name)] = RunReasons(lines: [], omission: omission)
+                    reasons[task.key] = RunReasons(lines: [], omission: omission)
                 }
             }
-            if let missing = job.readJobs.first(where: {
-                withoutOutput.contains(JobKey(file: job.file, id: $0))
-            }) {
-                set(.skipped("the job `\(missing)`, whose output it reads, has no output"))
+            if let missing = job.readKeys.first(where: withoutOutput.contains) {
+                set(.skipped("the job `\(missing.id)`, whose output it reads, has no output"))
                 continue
             }
             var job = job
@@ -50,8 +47,8 @@ package struct RunForecast: Sendable {
                     } else {
                         try findReasons(task, job)
                     }
-                reasons[JobKey(file: job.file, id: task.name)] = why
-                if why.omission != nil { withoutOutput.insert(key) }
+                reasons[task.key] = why
+                if why.omission != nil { withoutOutput.insert(job.key) }
                 if !why.lines.isEmpty, !why.onlyEvaluates, let destination = task.output.destination {
                     created.insert(destination.exact)
                 }
@@ -68,6 +65,6 @@ package struct RunForecast: Sendable {
 
     /// Returns the reasons why an output would be created; empty if it is up to date.
     package func reasons(for task: OutputTask) -> RunReasons {
-        reasons[JobKey(file: task.file, id: task.name)] ?? RunReasons(lines: [])
+        reasons[task.key] ?? RunReasons(lines: [])
     }
 }

@@ -73,8 +73,8 @@ package final class RunState: PlanMemory, OutputRecords, Sendable {
 
     /// Returns whether the file at an output's destination was created by an equal plan.
     package func wasCreated(by task: OutputTask) -> Bool {
-        guard let mark = DestinationPath.Mark.of(task), !mark.digest.isEmpty else { return false }
-        return digests.digest(of: task).map { $0.relation(to: DigestValue(mark.digest)) != .other } ?? false
+        guard let marked = DestinationPath.Mark.of(task)?.planDigest else { return false }
+        return digests.digest(of: task).map { $0.relation(to: marked) != .other } ?? false
     }
 
     /// Returns the owner that marks of a job file's outputs contain.

@@ -15,7 +15,7 @@ final class ShortcutCheck: Sendable {
     /// Digests of everything from which each file's jobs were decoded. Files without one have no shortcuts.
     private let specs: [ExactString: String]
     private let isForced: Bool
-    private let byOutput = Guarded<[JobKey: Shortcut]>([:])
+    private let byOutput = Guarded<[OutputKey: Shortcut]>([:])
 
     init(_ records: StateRecords, mode: FingerprintMode, specs: [ExactString: String], isForced: Bool) {
         (self.records, self.mode, self.specs, self.isForced) = (records, mode, specs, isForced)
@@ -26,7 +26,7 @@ final class ShortcutCheck: Sendable {
 
     /// Returns the shortcut of an output; nil if the job file or the source has no digest.
     func shortcut(of task: OutputTask) -> Shortcut? {
-        byOutput.withLock { $0[JobKey(file: task.file, id: task.name)] }
+        byOutput.withLock { $0[task.key] }
     }
 
     /// Returns the published outputs of a job that is up to date and needs no planning; nil if it must
@@ -60,7 +60,7 @@ final class ShortcutCheck: Sendable {
             var hasher = SHA256Hasher()
             hasher.update("\(text)\(name)\n\(output.destination ?? "")\n")
             let shortcut = Shortcut(digest: hasher.finish())
-            byOutput.withLock { $0[JobKey(file: file, id: name)] = shortcut }
+            byOutput.withLock { $0[OutputKey(file: file, id: name)] = shortcut }
             guard upToDate != nil else { continue }
             guard let destination = output.destination else {
                 if records.checkRecord(file, name)?.shortcut == shortcut {

@@ -13,7 +13,7 @@ package struct StoredReports: Sendable {
 
     /// Stores the entries of created outputs. Replaces entries of outputs that are up to date and unchanged by the
     /// stored ones, and adds their previews up to a total of `limit`. A lost entry causes no rerun.
-    package func complete(_ report: inout RunReport, previews: inout [JobKey: JobPreview], limit: Int) {
+    package func complete(_ report: inout RunReport, previews: inout [OutputKey: JobPreview], limit: Int) {
         storeEntries(of: report.jobs, previews)
         var upToDate: [StateFolder: [(StateStore.JobName, index: Int)]] = [:]
         for (index, job) in report.jobs.enumerated() where job.outcome == .upToDate {
@@ -43,7 +43,7 @@ package struct StoredReports: Sendable {
                 report.jobs[index] = job.completed(
                     by: entry, isSameSpec: stored.spec == shortcuts.spec(of: job.file))
                 if previews.count < limit, let preview: JobPreview = stored.preview.flatMap(Self.value) {
-                    previews[JobKey(file: job.file, id: job.id)] = preview.sizeLimited
+                    previews[job.key] = preview.sizeLimited
                 }
             }
         }
@@ -55,11 +55,11 @@ package struct StoredReports: Sendable {
     }
 
     /// Stores the entries of the outputs that the run created.
-    private func storeEntries(of jobs: [RunReport.Job], _ previews: [JobKey: JobPreview]) {
+    private func storeEntries(of jobs: [RunReport.Job], _ previews: [OutputKey: JobPreview]) {
         var created: [StateFolder: [(StateStore.JobName, StateStore.StoredReport)]] = [:]
         for job in jobs {
             guard let store = records.store(of: job.file), let name = records.jobName(job.file, job.id),
-                let entry = storedReport(job, previews[JobKey(file: job.file, id: job.id)])
+                let entry = storedReport(job, previews[job.key])
             else { continue }
             created[store.folder, default: []].append((name, entry))
         }

@@ -16,7 +16,7 @@ package struct StrayFinder: Sendable {
     /// sources, whose last published files are kept. An output is not listed if it has changed, if another job file has adopted
     /// it, or if it is a source.
     package func find(
-        requested: Set<DestinationPath>, variableOutputs: Set<JobKey> = [], sources: Set<SourceFileKey>
+        requested: Set<DestinationPath>, variableOutputs: Set<OutputKey> = [], sources: Set<SourceFileKey>
     ) -> [Stray] {
         let templates = requested.compactMap { ImageNameTemplate($0.path) }
         let requested = requested.union(destinations(of: variableOutputs))
@@ -50,7 +50,7 @@ package struct StrayFinder: Sendable {
     }
 
     /// Returns the files that the given outputs last published.
-    private func destinations(of variableOutputs: Set<JobKey>) -> [DestinationPath] {
+    private func destinations(of variableOutputs: Set<OutputKey>) -> [DestinationPath] {
         if variableOutputs.isEmpty { return [] }
         return records.all.flatMap { store -> [DestinationPath] in
             let published = records.contents(in: store.folder)?.records.values.map { $0 } ?? []
@@ -58,7 +58,7 @@ package struct StrayFinder: Sendable {
                 published.compactMap { record in
                     guard record.job.file.exact == file.name.exact,
                         variableOutputs.contains(
-                            JobKey(file: file.path, id: OutputName(record.job.id).undivided.description))
+                            OutputKey(file: file.path, id: OutputName(record.job.id).undivided.description))
                     else { return nil }
                     return record.destination.flatMap { DestinationPath($0) }
                 }

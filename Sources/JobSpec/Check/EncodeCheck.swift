@@ -7,7 +7,7 @@ enum EncodeCheck {
     /// Checks the settings against the codec and its encoder. `unknown` contains keys that the job may set although the
     /// spec lacks their values, because they are invalid or not known yet.
     static func check(
-        _ spec: inout VideoEncodeSpec, unknown: Set<String>, into sink: inout DiagnosticSink
+        _ spec: inout VideoEncodeSpec, unknown: Set<EncodeKey>, into sink: inout DiagnosticSink
     ) {
         let (codec, before) = (spec.codec.value, sink.errorCount)
         guard let encoder = encoder(spec.codec, named: spec.encoderRange, into: &sink) else { return }
@@ -148,14 +148,15 @@ enum EncodeCheck {
     /// Checks settings for conflicts with each other, independently of the encoder. `codec` is nil if it is unknown;
     /// `unknown` is the same as in `check`.
     static func checkCombinations(
-        _ spec: VideoEncodeSpec, codec: CodecSelection?, unknown: Set<String>, into sink: inout DiagnosticSink
+        _ spec: VideoEncodeSpec, codec: CodecSelection?, unknown: Set<EncodeKey>,
+        into sink: inout DiagnosticSink
     ) {
         if codec?.rate.acceptsMaxBitRate != false {
             RateControlCheck.checkMaximum(spec, unknown: unknown, into: &sink)
         }
         if let fit = spec.fit {
             let isWhole = spec.size?.value.width != nil && spec.size?.value.height != nil
-            if !isWhole, !unknown.contains("size") {
+            if !isWhole, !unknown.contains(.size) {
                 sink.error(
                     .missingKey, "`fit` requires a `size` with width and height", at: fit.range,
                     notes: spec.size.map {

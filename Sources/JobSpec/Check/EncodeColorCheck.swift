@@ -40,7 +40,7 @@ enum EncodeColorCheck {
             }
         }
         guard let matrix else { return }
-        let isRGB = matrix.value == "gbr"
+        let isRGB = matrix.value == ColorDescription.rgbMatrix
         if let format = spec.pixelFormat, format.value.isRGB != isRGB {
             sink.error(
                 .conflictingKeys,

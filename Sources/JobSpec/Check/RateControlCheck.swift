@@ -56,15 +56,15 @@ enum RateControlCheck {
 
     /// Checks `max_bitrate` and `buffer_size` against each other and against the rate control.
     static func checkMaximum(
-        _ spec: VideoEncodeSpec, unknown: Set<String>, into sink: inout DiagnosticSink
+        _ spec: VideoEncodeSpec, unknown: Set<EncodeKey>, into sink: inout DiagnosticSink
     ) {
         guard let maximum = spec.maxBitRate else {
-            if let buffer = spec.bufferSize, !unknown.contains("max_bitrate") {
+            if let buffer = spec.bufferSize, !unknown.contains(.maxBitRate) {
                 sink.error(.missingKey, "`buffer_size` requires `max_bitrate`", at: buffer.range)
             }
             return
         }
-        if spec.bufferSize == nil, !unknown.contains("buffer_size") {
+        if spec.bufferSize == nil, !unknown.contains(.bufferSize) {
             sink.error(
                 .missingKey,
                 "`max_bitrate` requires `buffer_size`, usually one to two seconds' worth (for example \(rateText(maximum.value)))",
@@ -97,7 +97,7 @@ enum RateControlCheck {
 
     /// Checks `passes: 2` against the codec, the rate control, the frame rate and the preset.
     static func checkPasses(
-        _ spec: VideoEncodeSpec, unknown: Set<String>, into sink: inout DiagnosticSink
+        _ spec: VideoEncodeSpec, unknown: Set<EncodeKey>, into sink: inout DiagnosticSink
     ) {
         guard let passes = spec.passes, passes.value == 2 else { return }
         let codec = spec.codec.value
@@ -109,7 +109,7 @@ enum RateControlCheck {
         if spec.targetSize != nil || spec.quality != nil { return }
         if case .bitRate? = spec.rateControl?.value {
             checkTwoPasses(support, of: spec, "passes: 2", at: passes.range, unknown: unknown, into: &sink)
-        } else if !unknown.contains("bitrate") {
+        } else if !unknown.contains(.bitrate) {
             let constant: String? =
                 switch spec.rateControl?.value {
                 case .crf: "crf"
@@ -151,10 +151,10 @@ enum RateControlCheck {
 
     /// Checks `target_size` against the codec, and against settings that exclude two passes.
     static func checkTargetSize(
-        _ spec: VideoEncodeSpec, unknown: Set<String>, into sink: inout DiagnosticSink
+        _ spec: VideoEncodeSpec, unknown: Set<EncodeKey>, into sink: inout DiagnosticSink
     ) {
         if let scale = spec.scale, scale.value == .auto, spec.targetSize == nil,
-            !unknown.contains("target_size")
+            !unknown.contains(.targetSize)
         {
             sink.error(
                 .missingKey, "`scale: auto` requires `target_size`", at: scale.range,
@@ -180,10 +180,10 @@ enum RateControlCheck {
     /// Checks the settings on which two passes depend, which `key` requires.
     private static func checkTwoPasses(
         _ support: EncoderModel.TwoPasses, of spec: VideoEncodeSpec, _ key: String, at range: SourceRange,
-        unknown: Set<String>, into sink: inout DiagnosticSink
+        unknown: Set<EncodeKey>, into sink: inout DiagnosticSink
     ) {
         let codec = spec.codec.value
-        if support.countsFrames, spec.frameRate == nil, !unknown.contains("frame_rate") {
+        if support.countsFrames, spec.frameRate == nil, !unknown.contains(.frameRate) {
             sink.error(
                 .missingKey,
                 "`\(key)` of \(codec.label) requires `frame_rate`, because the encoder counts frames",

@@ -161,10 +161,10 @@ struct EncodeDecoder {
         let unknown = unknownKeys(
             fields,
             [
-                "size": size == nil, "fit": fit == nil,
-                "bitrate": rate == nil && spec.targetSize == nil && spec.quality == nil,
-                "buffer_size": buffer == nil,
-                "max_bitrate": maximum == nil, "frame_rate": frames == nil,
+                .size: size == nil, .fit: fit == nil,
+                .bitrate: rate == nil && spec.targetSize == nil && spec.quality == nil,
+                .bufferSize: buffer == nil, .maxBitRate: maximum == nil, .frameRate: frames == nil,
+                .targetSize: spec.targetSize == nil,
             ])
         EncodeCheck.checkCombinations(
             spec, codec: codec?.value, unknown: unknown, into: &reader.sink)
@@ -175,8 +175,8 @@ struct EncodeDecoder {
 
     /// Returns the keys without a decoded value that the job may nevertheless set: their value is invalid or not known
     /// yet, or may be in unknown settings.
-    private func unknownKeys(_ fields: Fields, _ unset: [String: Bool]) -> Set<String> {
-        Set(unset.filter { $0.value && (isPartial || fields.has($0.key)) }.keys)
+    private func unknownKeys(_ fields: Fields, _ unset: [EncodeKey: Bool]) -> Set<EncodeKey> {
+        Set(unset.filter { $0.value && (isPartial || fields.has($0.key.rawValue)) }.keys)
     }
 
     private func rateControl(_ fields: Fields) -> Located<RateSetting>? {

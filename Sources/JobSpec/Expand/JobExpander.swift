@@ -1,7 +1,7 @@
 internal import Diagnostics
 internal import ExactStrings
 internal import Dispatch
-internal import Glibc
+internal import LibAV
 internal import Locking
 internal import Media
 internal import YAMLDocument
@@ -464,7 +464,7 @@ struct JobExpander {
         return results.flatMap { $0 }
     }
 
-    private static let threads = max(1, Int(sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    private static let threads = Processors.current.available
 
     static func decode(
         _ instance: Instance, definition: BatchDefinition, reader: NodeReader,

@@ -1,6 +1,15 @@
 internal import LibAV
 internal import Media
 
+/// Keys of a video `encode` whose absence is checked.
+enum EncodeKey: String {
+    case size, fit, bitrate
+    case bufferSize = "buffer_size"
+    case maxBitRate = "max_bitrate"
+    case frameRate = "frame_rate"
+    case targetSize = "target_size"
+}
+
 /// The keys of `encode`.
 extension Language {
     private static let options = ValueType.mapOf(.string(), keys: .any)

@@ -133,13 +133,13 @@ extension ForeignWords {
 
     /// Returns the feature that an unknown key requests and Tandem doesn't support; nil for other keys.
     static func missingFeature(_ word: String, in type: MappingType) -> String? {
-        missingFeatures[base(of: type)]?[word.lowercased()]
+        missingFeatures[type.completeName]?[word.lowercased()]
     }
 
     /// Returns help with the mapping to which an unknown key belongs; nil if there is none.
     static func placement(of entry: YAMLNode.Entry, in type: MappingType) -> String? {
         // A job that is not indented below `jobs`.
-        if ["batch", "included"].contains(base(of: type)),
+        if ["batch", "included"].contains(type.completeName),
             ["asset", "composition", "tracks", "export", "destination"].contains(where: {
                 entry.value[key: $0] != nil
             })
@@ -154,7 +154,7 @@ extension ForeignWords {
     static func placement(of word: String, in type: MappingType) -> String? {
         let encode = [Language.videoEncode, Language.audioEncode]
         let isOfEncode = encode.contains { $0.has(word) || key(word, in: $0, value: nil) != nil }
-        switch base(of: type) {
+        switch type.completeName {
         case "videoEncode":
             return Language.job.has(word)
                 ? "`\(word)` is a key of the job" : otherKind(word, [("audio", Language.audioEncode)])
@@ -166,7 +166,7 @@ extension ForeignWords {
                 ? "`\(word)` is a key of the rule, beside `encode`"
                 : otherKind(word, [("video", Language.videoEncode), ("audio", Language.audioEncode)])
         case "videoTrack", "audioTrack":
-            if base(of: type) == "videoTrack", Language.audioTrack.has(word) {
+            if type.completeName == "videoTrack", Language.audioTrack.has(word) {
                 return "`\(word)` is a key of audio rules"
             }
             return isOfEncode ? "`\(key(word, amongAll: encode))` belongs in `encode`" : nil

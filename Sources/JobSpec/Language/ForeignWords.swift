@@ -216,7 +216,7 @@ enum ForeignWords {
     /// accept the kind of `value`.
     static func key(_ word: String, in type: MappingType, value: YAMLNode?) -> String? {
         let word = word.lowercased()
-        guard let key = keysOfMappings[base(of: type)]?[word] ?? keys[word],
+        guard let key = keysOfMappings[type.completeName]?[word] ?? keys[word],
             let valueType = type.key(key)?.type
         else { return nil }
         return value.map { valueType.acceptsKind(of: $0) } ?? true ? key : nil
@@ -224,7 +224,7 @@ enum ForeignWords {
 
     /// Returns whether the error for an unknown key replaces those for missing keys of its mapping.
     static func replacesRules(_ word: String, in type: MappingType) -> Bool {
-        switch base(of: type) {
+        switch type.completeName {
         case "output": word == "check"
         case "crop", "images", "expectDuration", "expectSimilarity": help(word, in: type) != nil
         case "videoTrack", "audioTrack": placement(of: word, in: type) != nil
@@ -232,16 +232,9 @@ enum ForeignWords {
         }
     }
 
-    /// Returns the name of a mapping without the suffix of its partial form.
-    static func base(of type: MappingType) -> String {
-        var name = type.name
-        for suffix in ["Part", "Settings"] where name.hasSuffix(suffix) { name.removeLast(suffix.count) }
-        return name
-    }
-
     /// Returns help for an unknown key: the replacement, or the reason why there is none; nil for other keys.
     static func help(_ word: String, in type: MappingType) -> String? {
-        switch base(of: type) {
+        switch type.completeName {
         case "job": elsewhere[word.lowercased()]
         case "output":
             word == "check"
@@ -255,7 +248,7 @@ enum ForeignWords {
 
     /// Returns an example of a mapping, for a value that is a scalar or a list instead.
     static func example(of type: MappingType) -> String? {
-        let name = base(of: type)
+        let name = type.completeName
         return examples[name].map { "write it as `\($0)`" + (remarks[name].map { "; \($0)" } ?? "") }
     }
     private static let remarks = ["videoQuality": "constant quality is `crf: 22`"]

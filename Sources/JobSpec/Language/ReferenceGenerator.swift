@@ -152,10 +152,7 @@ package enum ReferenceGenerator {
     }
 
     private static func complete(_ type: MappingType) -> MappingType {
-        for suffix in ["Part", "Settings"] where type.name.hasSuffix(suffix) {
-            return completeTypes[String(type.name.dropLast(suffix.count))] ?? type
-        }
-        return type
+        type.isPartial ? completeTypes[type.completeName] ?? type : type
     }
 
     /// Complete mappings by name.

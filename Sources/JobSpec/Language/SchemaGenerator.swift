@@ -276,9 +276,9 @@ package enum SchemaGenerator {
     /// Returns the rules for values that depend on the encoder, and for the encoders of a codec.
     private static func codecRules(_ mapping: MappingType) -> [JSON] {
         let codecs =
-            switch mapping.name.prefix(11) {
-            case "videoEncode": CodecCatalog.video
-            case "audioEncode": CodecCatalog.audio
+            switch mapping.completeName {
+            case Language.videoEncode.name: CodecCatalog.video
+            case Language.audioEncode.name: CodecCatalog.audio
             default: [CodecSelection]()
             }
         func constants(_ values: [(String, String)], required: String) -> JSON {

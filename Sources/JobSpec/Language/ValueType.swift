@@ -107,6 +107,11 @@ package final class MappingType: Sendable {
     /// Key that a scalar in place of the mapping sets; nil if a scalar is not allowed.
     package let shortForm: String?
 
+    /// Name of the type that the mapping is the partial form of; its own name if it is complete.
+    let completeName: String
+    /// Whether the mapping is the partial form of another one.
+    var isPartial: Bool { completeName != name }
+
     /// A key that requires another key.
     struct Dependency: Sendable {
         let key: String
@@ -128,8 +133,9 @@ package final class MappingType: Sendable {
     init(
         _ name: String, _ title: String, _ summary: String, keys: [KeyInfo],
         alternatives: [KeyGroup] = [], dependencies: [Dependency] = [], stricter: [StricterType] = [],
-        shortForm: String? = nil
+        shortForm: String? = nil, completeName: String? = nil
     ) {
+        self.completeName = completeName ?? name
         self.dependencies = dependencies
         self.stricter = stricter
         self.name = name
@@ -159,7 +165,7 @@ package final class MappingType: Sendable {
 
     /// Returns the type without required keys, for `defaults` and named settings, which may be incomplete.
     func partial(_ suffix: String = "Part") -> MappingType {
-        if name.hasSuffix(suffix) { return self }
+        if isPartial { return self }
         return MappingType(
             name + suffix, title, summary,
             keys: keys.map {
@@ -167,8 +173,8 @@ package final class MappingType: Sendable {
                     $0.name, $0.type.partial(suffix), $0.summary, default: $0.defaultText,
                     examples: $0.examples)
             },
-            alternatives: alternatives.filter(\.isExclusive).map { .atMostOne($0.keys) }, shortForm: shortForm
-        )
+            alternatives: alternatives.filter(\.isExclusive).map { .atMostOne($0.keys) },
+            shortForm: shortForm, completeName: name)
     }
 }
 

@@ -116,7 +116,7 @@ package struct Demuxer: ~Copyable, @unchecked Sendable {
         var context: UnsafeMutablePointer<AVFormatContext>? = allocated
         var options: OpaquePointer?
         defer { av_dict_free(&options) }
-        av_dict_set(&options, "format_whitelist", DemuxerModel.allowedNames.joined(separator: ","), 0)
+        av_dict_set(&options, "format_whitelist", DemuxerModel.whitelist, 0)
         av_dict_set(&options, "protocol_whitelist", "file", 0)
         av_dict_set_int(&options, "max_streams", Int64(limits.maxStreams), 0)
         av_dict_set_int(&options, "probesize", limits.probeSize, 0)

@@ -115,6 +115,14 @@ package struct DemuxerModel: Sendable {
     private static let generated = [pattern, images, composition]
 }
 
+extension DemuxerModel: Equatable {
+    /// Returns whether both describe the same demuxer. Lists of names differ between versions of libavformat; the first
+    /// one stays.
+    package static func == (one: DemuxerModel, other: DemuxerModel) -> Bool {
+        one.names.first == other.names.first
+    }
+}
+
 extension DemuxerModel {
     /// All allowed demuxers. Those of formats that refer to other files (playlists, scripts, image sequences) aren't
     /// allowed.
@@ -246,8 +254,10 @@ extension DemuxerModel {
         return model
     }
 
-    /// Names of all allowed demuxers.
-    package static let allowedNames = table.flatMap(\.names)
+    /// Names of all allowed demuxers and of the formats that they read, by which job files refer to sources.
+    package static let sourceNames = table.flatMap(\.names)
+    /// The allowed demuxers, for libavformat's option `format_whitelist`.
+    static let whitelist = sourceNames.joined(separator: ",")
 
     /// Names of formats that refer to other files, which are reported as such.
     static let formatsReferencingFiles: Set<String> = [

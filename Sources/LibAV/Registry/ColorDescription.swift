@@ -24,11 +24,29 @@ public struct ColorDescription: Hashable, Codable, Sendable {
         return color
     }
 
+    // FFmpeg's names of values with a special treatment.
+
+    /// Matrix of RGB, which isn't converted to luma and chroma.
+    package static let rgbMatrix = "gbr"
+    /// Matrix of JPEG files (JFIF).
+    package static let jpegMatrix = "bt470bg"
+    /// Primaries of wide color (BT.2020).
+    package static let widePrimaries = "bt2020"
+    /// Matrix of wide color with non-constant luminance (BT.2020).
+    package static let wideMatrix = "bt2020nc"
+    /// Transfer function PQ (SMPTE ST 2084).
+    package static let pq = "smpte2084"
+    /// Transfer function HLG (ARIB STD-B67).
+    package static let hlg = "arib-std-b67"
+
+    /// Whether the matrix is that of RGB.
+    package var hasRGBMatrix: Bool { matrix == Self.rgbMatrix }
+
     /// Whether the transfer function is an HDR one (PQ, HLG).
     package var isHighRange: Bool { transfer.map { Self.isHighRange($0) } ?? false }
     /// Returns whether a transfer function is an HDR one (PQ, HLG).
     package static func isHighRange(_ transfer: String) -> Bool {
-        transfer == "smpte2084" || transfer == "arib-std-b67"
+        transfer == pq || transfer == hlg
     }
 
     init(parameters: AVCodecParameters) {

@@ -8,10 +8,8 @@ package struct ContainerModel: Sendable {
     package let name: String
     /// Name of the libavformat muxer.
     package let muxer: String
-    /// libavformat's name of the format in the list of its demuxer's; nil if it is the container's name.
-    var inputFormat: String?
     /// Properties of the container when it is read.
-    package var demuxer: DemuxerModel { .named(inputFormat ?? name) }
+    package var demuxer: DemuxerModel
     /// File name extensions, the preferred one first.
     package let extensions: [String]
     /// Extensions of other containers that are also in use for this one.
@@ -189,6 +187,7 @@ package struct ContainerModel: Sendable {
     init(_ name: String, muxer: String? = nil, _ extensions: [String], _ mediaTypes: Set<MediaType>) {
         self.name = name
         self.muxer = muxer ?? name
+        demuxer = .named(name)
         self.extensions = extensions
         self.mediaTypes = mediaTypes
     }

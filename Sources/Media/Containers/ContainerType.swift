@@ -44,13 +44,13 @@ public final class ContainerType: Hashable, Sendable {
     /// Image formats for animations; not in `all`.
     package static let animations = [gif, webp]
     /// Names by which job files refer to containers that can be read: those of `all`, and of demuxers.
-    package static let namesOfSources = names + DemuxerModel.allowedNames.filter { !names.contains($0) }
+    package static let namesOfSources = names + DemuxerModel.sourceNames.filter { !names.contains($0) }
 
     /// Returns all names by which job files refer to a source's container. `format` is libavformat's name of the
     /// demuxer, which may be a list.
     package static func names(ofSourceIn format: String) -> [String] {
         let formats = DemuxerModel.names(in: format)
-        let types = all.filter { formats.contains($0.model.inputFormat ?? $0.name) }.map(\.name)
+        let types = all.filter { !$0.model.demuxer.names.allSatisfy { !formats.contains($0) } }.map(\.name)
         return types + formats.filter { !types.contains($0) }.sorted()
     }
 

@@ -5,7 +5,7 @@ extension ContainerModel {
     static let mkv: ContainerModel = {
         var model = matroska(
             "mkv", muxer: "matroska", ["mkv", "mka"], [.video, .audio, .subtitle, .attachment])
-        model.inputFormat = "matroska"
+        model.demuxer = .matroska
         model.coverCodecs = BitstreamTraits.covers
         model.attachesCovers = true
         model.storesDolbyVision = true

@@ -5,7 +5,7 @@ extension ContainerModel {
     static let ts: ContainerModel = {
         var model = ContainerModel(
             "ts", muxer: "mpegts", ["ts", "m2ts", "mts"], [.video, .audio, .subtitle, .data])
-        model.inputFormat = "mpegts"
+        model.demuxer = .transportStream
         model.codecs = .only([
             "h264", "hevc", "mpeg1video", "mpeg2video", "mpeg4", "aac", "mp1", "mp2", "mp3", "ac3", "eac3",
             "dts", "truehd", "opus", "dvb_subtitle", "dvb_teletext",

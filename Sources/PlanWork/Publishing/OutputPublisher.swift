@@ -96,7 +96,7 @@ package struct OutputPublisher {
     /// Whether the file at the destination was created by the same plan and can be kept.
     var isUpToDate: Bool {
         guard let digest, records?.isForced == false else { return false }
-        return (DestinationPath.Mark.of(task)?.digest).map { digest.relation(to: DigestValue($0)) != .other }
+        return (DestinationPath.Mark.of(task)?.planDigest).map { digest.relation(to: $0) != .other }
             ?? false
     }
 
@@ -122,7 +122,7 @@ package struct OutputPublisher {
         }
         guard marksOutputs else { return try file.synchronize() }
         let mark = DestinationPath.Mark(
-            output: file.fingerprint, digest: digest?.value.text ?? "",
+            output: file.fingerprint, digest: digest?.value.text,
             owner: DestinationPath.Mark.owner(task.file, at: destination), job: task.name)
         let isMarked = file.setAttribute(DestinationPath.attribute, mark.text)
         try file.synchronize()
@@ -191,19 +191,14 @@ package struct OutputPublisher {
     /// failure's message. `written` is the task of the rendition.
     func keep(_ file: TemporaryFile, of written: OutputTask? = nil) -> String {
         let name = destination.pathParts.last ?? "output"
-        var (stem, ending) = name.nameParts
-        if output.kind.plan.writtenOutputs != nil, let written {
-            stem = "\(name).\(written.output.id ?? "")"
-            let container = written.output.container
-            ending = ContainerType.all.first { $0.name == container }?.model.extensions.first ?? container
-        }
+        let (stem, ending) = output.kind.plan.failureName(of: written?.output ?? output, beside: name)
         let kept = stem + ".failed" + (ending.map { ".\($0)" } ?? "")
         let path = String(destination.dropLast(name.count)) + kept
         let isOwnFailure =
             DestinationPath.isKeptFailure(of: task.name, at: path)
             && FileIdentity(path: path).map { !sources.contains(SourceFileKey($0)) } == true
         let mark = DestinationPath.Mark(
-            output: file.fingerprint, digest: "",
+            output: file.fingerprint, digest: nil,
             owner: DestinationPath.Mark.owner(task.file, at: destination),
             job: task.name)
         file.setAttribute(DestinationPath.failureAttribute, mark.text)

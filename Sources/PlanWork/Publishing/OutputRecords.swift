@@ -44,6 +44,9 @@ package protocol OutputRecords: Sendable {
 }
 
 extension DestinationPath.Mark {
+    /// Digest of the plan that created the output; nil for an output that failed its expectations.
+    package var planDigest: DigestValue? { digest.map { DigestValue($0) } }
+
     /// Returns the mark of an output's file; nil if the mark belongs to another part, which was moved to this path.
     package static func of(_ task: OutputTask) -> DestinationPath.Mark? {
         task.output.destination.flatMap { DestinationPath.mark(at: $0) }.flatMap {

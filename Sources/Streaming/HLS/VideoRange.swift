@@ -10,8 +10,8 @@ enum VideoRange: String {
     init(_ color: ColorDescription) {
         self =
             switch color.transfer {
-            case "smpte2084": .pq
-            case "arib-std-b67": .hlg
+            case ColorDescription.pq: .pq
+            case ColorDescription.hlg: .hlg
             default: .sdr
             }
     }

@@ -163,4 +163,28 @@ private func time(_ time: TimeExpression) -> Located<TimeExpression> {
         #expect(!length("mpegts", isExact: true).isRelevant)
         #expect(!length(SourceDescription.movie, isExact: false).isRelevant)
     }
+
+    /// Images are spread over the source: those of a job, and the thumbnails of a package.
+    @Test(arguments: [
+        ("every: 1s", true), ("count: 3", true), ("at: [50%]", true), ("at: [11s]", true),
+        ("at: [1s]", false),
+    ])
+    func imagesDependOnTheEnd(_ selection: String, _ isRelevant: Bool) throws {
+        func isMeasured(_ job: String) throws -> Bool {
+            let (file, sink) = decode(
+                "version: 1\njobs:\n  web: { asset: a.ts, \(job) }", directory: "/nowhere")
+            let job = try #require(file?.jobs.first, "\(sink.diagnostics)")
+            let source = SourceDescription.file(.video(), container: "mpegts") { $0.isDurationExact = false }
+            return EstimatedLength(source: source, job: job, prober: FakeProber()).isRelevant
+        }
+        #expect(
+            try isMeasured("images: { \(selection) }, destination: \"${image.number}.jpg\"") == isRelevant)
+        if selection.hasPrefix("at") { return }
+        let sheet = "images: { \(selection), sheet: { columns: 2, cell: { width: 64 } } }"
+        let video = "{ tracks: [ { video: first, encode: { codec: h264, crf: 30 } } ] }"
+        #expect(
+            try isMeasured(
+                "outputs: { hd: \(video), strip: { \(sheet) } }, package: { formats: [hls], thumbnails: strip, destination: out/ }"
+            ))
+    }
 }

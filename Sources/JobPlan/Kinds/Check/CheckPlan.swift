@@ -21,7 +21,7 @@ extension CheckPlan: KindPlan {
 
     package func isCacheable(_ output: OutputPlan) -> Bool { false }
 
-    package func cost(of output: OutputPlan, duration: Double) -> OutputCost {
+    package func cost(of output: OutputPlan, in job: OutputCost.Job) -> OutputCost {
         output.tracks.reduce(OutputCost()) { $0 + Self.cost(of: $1) }
     }
 

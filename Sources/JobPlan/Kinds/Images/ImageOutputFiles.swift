@@ -17,7 +17,7 @@ struct ImageOutputFiles {
         let ahead = planned.plans.flatMap(\.tasks).filter(\.output.hasSeveralFiles).map { task in
             let paths = task.output.files
             return ImageOutputFiles(
-                job: JobKey(file: task.file, id: task.job), name: task.name,
+                job: task.jobKey, name: task.name,
                 location: task.output.destinationLocation,
                 paths: task.output.images?.sheet == nil ? paths : Array(paths.dropFirst()))
         }
@@ -28,7 +28,7 @@ struct ImageOutputFiles {
                     spec.namesEachImage || output.others != nil
                 else { return nil }
                 return ImageOutputFiles(
-                    job: JobKey(file: job.file, id: job.id),
+                    job: job.key,
                     name: OutputName(job: job.id, output: output.id).description, location: location,
                     paths: spec.namesEachImage ? output.files : output.others ?? [])
             }

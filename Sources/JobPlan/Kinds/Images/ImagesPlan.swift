@@ -88,7 +88,7 @@ extension ImagesPlan: KindPlan {
         return named.isEmpty ? [destination] : named
     }
 
-    package func cost(of output: OutputPlan, duration: Double) -> OutputCost {
+    package func cost(of output: OutputPlan, in job: OutputCost.Job) -> OutputCost {
         guard let frame = OutputCost.frame(of: output) else { return OutputCost() }
         let cells = Int64(sheet.map { $0.columns * $0.rows } ?? 1)
         // Images are found by seeking, and a few frames are decoded for each.

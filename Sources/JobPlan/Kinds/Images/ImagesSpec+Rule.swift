@@ -53,6 +53,24 @@ extension ImagesSpec {
     }
 }
 
+extension ImagesSpec.Selection {
+    /// Returns whether the number or the position of the images depends on the end of the source.
+    func dependsOnEnd(at guess: MediaTime) -> Bool {
+        switch self {
+        case .at(let times):
+            times.contains { written in
+                if case .absolute(let time) = written.value {
+                    time > guess
+                } else {
+                    written.value.countsFromEnd
+                }
+            }
+        case .every, .count: true
+        case .keyFrames, .scenes: false
+        }
+    }
+}
+
 extension OutputPlan {
     /// Turns the output into images of its only track; has no effect if the images couldn't be planned.
     mutating func setImages(_ images: ImagesPlan?) {

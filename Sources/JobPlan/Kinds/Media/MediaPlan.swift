@@ -14,7 +14,7 @@ package struct MediaPlan: Hashable, Sendable {
     package var metadata: [MetadataEntry] = []
     /// Keys of the tags that the job sets, in lower case. If one of them is missing in the finished file, the job fails;
     /// a missing tag of the source is only a warning.
-    package var requestedTags: [String] = []
+    @Annotation package var requestedTags: [String] = []
     /// Whether the file receives the modification time of the source's.
     package var keepsFileTimes = false
     /// Chapters of the file.
@@ -47,11 +47,12 @@ extension MediaPlan: KindPlan {
         output.tracks.contains { $0.encoding != nil } && output.tracks.allSatisfy { $0.cut == nil }
     }
 
-    package func cost(of output: OutputPlan, duration: Double) -> OutputCost {
-        output.tracks.reduce(OutputCost()) { $0 + Self.cost(of: $1, duration: duration) }
+    package func cost(of output: OutputPlan, in job: OutputCost.Job) -> OutputCost {
+        output.tracks.reduce(OutputCost()) { $0 + Self.cost(of: $1, in: job) }
     }
 
-    private static func cost(of track: TrackPlan, duration: Double) -> OutputCost {
+    private static func cost(of track: TrackPlan, in job: OutputCost.Job) -> OutputCost {
+        let duration = job.duration
         guard case .encode(let encoding) = track.action else { return OutputCost(work: duration / 2000) }
         guard track.source.mediaType == .video else { return OutputCost(work: duration / 60) }
         let encoder = encoding.encoder
@@ -59,11 +60,11 @@ extension MediaPlan: KindPlan {
         let sourceArea = Int64(track.source.width) * Int64(track.source.height)
         let rate = (encoder.frameRate ?? track.source.frameRate).map { Double($0.num) / Double($0.den) } ?? 25
         // One processor for each ninth of a 1080p frame, about the work of one of x264's threads.
-        var cores = Int(min(16, max(1, area / 230_400)))
+        var cores = Int(min(Int64(JobCost.mostProcessors), max(1, area / 230_400)))
         // Memory of the frames in the decoder, the queue and the lookahead, at up to three bytes a pixel.
         var memory = (area * 80 + sourceArea * 24) * 2
         if let chunk = encoder.chunk {
-            cores = min(encoding.maxChunks ?? 16, Processors.current.available)
+            cores = min(encoding.maxChunks ?? JobCost.mostProcessors, job.processors)
             // The frames of the chunks in progress: on average, half of each chunk waits for its encoder.
             let frame = encoder.pixelFormat.frameSize(width: encoder.width, height: encoder.height)
             memory += Int64(chunk * frame / 2 * cores)

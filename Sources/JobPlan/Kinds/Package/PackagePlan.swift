@@ -108,8 +108,14 @@ extension PackagePlan: KindPlan {
 
     package var writtenOutputs: [OutputPlan]? { renditions.map(\.output) }
 
-    package func cost(of output: OutputPlan, duration: Double) -> OutputCost {
-        renditions.map(\.output).reduce(OutputCost()) { $0 + $1.kind.plan.cost(of: $1, duration: duration) }
+    package func failureName(of written: OutputPlan, beside name: String) -> (stem: String, ending: String?) {
+        guard let id = written.id else { return name.nameParts }
+        let container = ContainerType.named(written.container)
+        return ("\(name).\(id)", container?.model.extensions.first ?? written.container)
+    }
+
+    package func cost(of output: OutputPlan, in job: OutputCost.Job) -> OutputCost {
+        renditions.map(\.output).reduce(OutputCost()) { $0 + $1.kind.plan.cost(of: $1, in: job) }
     }
 
     /// Whether a rendition is divided as the package states: audio and video are, subtitles and images aren't.

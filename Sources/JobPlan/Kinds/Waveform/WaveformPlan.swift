@@ -30,7 +30,7 @@ extension WaveformPlan: KindPlan {
     /// Expectations of a waveform can't be evaluated again.
     package func isCacheable(_ output: OutputPlan) -> Bool { output.expectations.isEmpty }
 
-    package func cost(of output: OutputPlan, duration: Double) -> OutputCost {
+    package func cost(of output: OutputPlan, in job: OutputCost.Job) -> OutputCost {
         guard let frame = OutputCost.frame(of: output) else { return OutputCost() }
         // A waveform decodes the whole track.
         return OutputCost(

@@ -67,41 +67,13 @@ extension OutputPlan: Codable {
         destinationLocation = try values.decode(SourceRange.self, forKey: .destinationLocation)
         tracks = try values.decode([TrackPlan].self, forKey: .tracks)
         _expectedDuration = try values.decode(Annotation<MediaTime>.self, forKey: .expectedDuration)
-        kind = try OutputKind(from: values) ?? .media(Self.media(from: values))
-    }
-
-    private static func media(from values: KeyedDecodingContainer<CodingKeys>) throws -> MediaPlan {
-        MediaPlan(
-            optimizesForNetwork: try values.decode(Bool.self, forKey: .optimizesForNetwork),
-            fragmentInterval: try values.decodeIfPresent(MediaTime.self, forKey: .fragmentInterval),
-            segmentation: try values.decodeIfPresent(SegmentationPlan.self, forKey: .segmentation),
-            metadata: try values.decode([MetadataEntry].self, forKey: .metadata),
-            requestedTags: try values.decode(Annotation<[String]>.self, forKey: .requestedTags).wrappedValue,
-            keepsFileTimes: try values.decode(Bool.self, forKey: .keepsFileTimes),
-            chapters: try values.decode([AssetChapter].self, forKey: .chapters),
-            covers: try values.decode([Int].self, forKey: .covers),
-            cover: try values.decodeIfPresent(CoverPlan.self, forKey: .cover),
-            attachments: try values.decode([Int].self, forKey: .attachments),
-            sizeLimit: try values.decodeIfPresent(Int64.self, forKey: .sizeLimit),
-            sizeLimitLocation: try values.decodeIfPresent(SourceRange.self, forKey: .sizeLimitLocation))
+        kind = try OutputKind(from: values) ?? .media(MediaPlan(from: values))
     }
 
     /// Encodes the output (`Encodable`).
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
-        let media = media ?? MediaPlan()
-        try values.encode(media.optimizesForNetwork, forKey: .optimizesForNetwork)
-        try values.encodeIfPresent(media.fragmentInterval, forKey: .fragmentInterval)
-        try values.encodeIfPresent(media.segmentation, forKey: .segmentation)
-        try values.encode(media.metadata, forKey: .metadata)
-        try values.encode(Annotation(wrappedValue: media.requestedTags), forKey: .requestedTags)
-        try values.encode(media.keepsFileTimes, forKey: .keepsFileTimes)
-        try values.encode(media.chapters, forKey: .chapters)
-        try values.encode(media.covers, forKey: .covers)
-        try values.encodeIfPresent(media.cover, forKey: .cover)
-        try values.encode(media.attachments, forKey: .attachments)
-        try values.encodeIfPresent(media.sizeLimit, forKey: .sizeLimit)
-        try values.encodeIfPresent(media.sizeLimitLocation, forKey: .sizeLimitLocation)
+        try (media ?? .none).encode(to: &values)
         try values.encode(_id, forKey: .id)
         try values.encode(_input, forKey: .input)
         try values.encode(_destination, forKey: .destination)

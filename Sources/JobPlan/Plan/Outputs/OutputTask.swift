@@ -27,6 +27,10 @@ package struct OutputTask: Codable, Hashable, Sendable {
 
     /// Name in messages, reports and the state; see `OutputName`.
     package var name: String { OutputName(job: job, output: output.id, part: part).description }
+    /// Key of the output, or of a further file of it.
+    package var key: OutputKey { OutputKey(file: file, id: name) }
+    /// Key of the output's job instance.
+    package var jobKey: JobKey { JobKey(file: file, id: job) }
 
     /// Whether duration and frame count are predicted exactly: no track is estimated, a size limit doesn't end the output
     /// early, and no damaged data is omitted.

@@ -37,7 +37,7 @@ struct CollisionCheck {
 
     /// Adds the destinations that a job file states.
     private mutating func add(_ job: JobSpec, of file: JobFile, _ destinations: inout DestinationTable) {
-        let key = JobKey(file: file.path, id: job.id.value)
+        let key = file.key(of: job)
         for output in job.outputs where !output.isUndivided {
             let name = OutputName(job: job.id.value, output: output.id?.value).description
             guard let written = output.destination?.path,

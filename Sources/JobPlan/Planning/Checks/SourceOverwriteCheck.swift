@@ -97,7 +97,7 @@ struct SourceOverwriteCheck {
             for job in file.jobs {
                 for output in job.outputs where !output.isUndivided {
                     guard let written = output.destination?.path else { continue }
-                    add(JobKey(file: file.path, id: job.id.value)) { sink in
+                    add(file.key(of: job)) { sink in
                         check(
                             file.absolutePath(written), at: written.range, &destinations, into: &sink, missing
                         ) { path, source in
@@ -111,7 +111,7 @@ struct SourceOverwriteCheck {
             for job in file.jobs {
                 for output in job.outputs where output.isFolder {
                     guard let written = output.destination?.path else { continue }
-                    add(JobKey(file: file.path, id: job.id.value)) { sink in
+                    add(file.key(of: job)) { sink in
                         checkFolder(
                             file.absolutePath(written), at: written.range, &destinations, into: &sink)
                     }

@@ -79,8 +79,8 @@ package struct BatchPlanner {
         let all = expanded
         if let selected {
             for index in expanded.indices {
-                let path = expanded[index].path
-                expanded[index].jobs.removeAll { !selected.contains(JobKey(file: path, id: $0.id.value)) }
+                let file = expanded[index]
+                expanded[index].jobs.removeAll { !selected.contains(file.key(of: $0)) }
             }
         }
         if let earlier { JobSelection.keep(earlier, in: &expanded) }

@@ -9,7 +9,7 @@ package struct JobPaths {
     /// Destinations, including the index of each sheet.
     package private(set) var destinations: Set<DestinationPath> = []
     /// Outputs whose file names or whose number depend on their sources, by their names before a division.
-    package private(set) var variableOutputs: Set<JobKey> = []
+    package private(set) var variableOutputs: Set<OutputKey> = []
     /// Local sources that exist.
     package let sources: [FileIdentity]
     /// Diagnostics of expanding patterns.
@@ -35,7 +35,7 @@ package struct JobPaths {
     ) {
         if output.hasVariableFileCount {
             let name = OutputName(job: job.id.value, output: output.undividedName)
-            variableOutputs.insert(JobKey(file: file.path, id: name.description))
+            variableOutputs.insert(OutputKey(file: file.path, id: name.description))
         }
         if output.isUndivided { return }
         guard let written = output.destination?.path,

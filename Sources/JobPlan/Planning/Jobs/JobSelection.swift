@@ -12,10 +12,10 @@ struct JobSelection {
 
     /// Removes all jobs except those of a plan.
     static func keep(_ plan: BatchPlan, in files: inout [JobFile]) {
-        let kept = Set(plan.jobs.map { JobKey(file: $0.file, id: $0.id) })
+        let kept = Set(plan.jobs.map(\.key))
         for index in files.indices {
-            let path = files[index].path
-            files[index].jobs.removeAll { !kept.contains(JobKey(file: path, id: $0.id.value)) }
+            let file = files[index]
+            files[index].jobs.removeAll { !kept.contains(file.key(of: $0)) }
         }
     }
 

@@ -75,7 +75,7 @@ final class LoudnessGroups {
     init(_ files: [JobFile], catalog: SourceCatalog, as earlier: BatchPlan?) {
         (self.files, self.catalog) = (files, catalog)
         self.earlier = Dictionary(
-            (earlier?.jobs ?? []).map { (JobKey(file: $0.file, id: $0.id), Self.measurements(in: $0)) },
+            (earlier?.jobs ?? []).map { ($0.key, Self.measurements(in: $0)) },
             uniquingKeysWith: { first, _ in first })
     }
 
@@ -85,7 +85,7 @@ final class LoudnessGroups {
         into sink: inout DiagnosticSink
     ) -> JobPlan? {
         guard let normalize = job.sharedNormalization else { return plan }
-        if let earlier = earlier[JobKey(file: plan.file, id: plan.id)],
+        if let earlier = earlier[plan.key],
             Self.sharedTracks(of: plan).allSatisfy({ earlier[$0.key] != nil })
         {
             return Self.completed(plan, earlier)
@@ -110,7 +110,9 @@ final class LoudnessGroups {
         var plan = plan
         for index in plan.outputs.indices {
             var notes: [String] = []
-            let (id, isPackage) = (plan.outputs[index].id, plan.outputs[index].package != nil)
+            let (id, isPackage) = (
+                plan.outputs[index].id, plan.outputs[index].kind.plan.writtenOutputs != nil
+            )
             plan.outputs[index].changeWritten { written in
                 for track in written.tracks.indices {
                     guard var gain = written.tracks[track].encoding?.sharedGain else { continue }
@@ -241,14 +243,5 @@ extension TrackPlan {
         guard case .encode(var encoding) = action else { return }
         encoding.apply(gain, from: channelLayout)
         action = .encode(encoding)
-    }
-}
-
-extension OutputPlan {
-    /// Changes what is written for the output: the renditions of a package, otherwise the output itself.
-    fileprivate mutating func changeWritten(_ change: (inout OutputPlan) -> Void) {
-        guard case .package(var package) = kind else { return change(&self) }
-        for index in package.renditions.indices { change(&package.renditions[index].output) }
-        kind = .package(package)
     }
 }

@@ -20,9 +20,7 @@ struct EstimatedLength {
         let conditions = [job.when] + job.renditions.flatMap(\.tracks).map(\.when)
         return conditions.contains { $0?.usesDuration == true }
             || job.ranges.contains { countsFromEnd($0) || countsFrames($0) || reaches($0) }
-            || job.outputs.contains {
-                $0.media?.durationLimit.map(countsFromEnd) ?? false || imagesDependOnEnd($0)
-            }
+            || job.renditions.contains { $0.kind.dependsOnEnd(at: source.duration, isOpen: isOpen) }
     }
 
     /// Returns whether a range uses frame numbers. The last frame may lie after the guessed end.
@@ -51,34 +49,26 @@ struct EstimatedLength {
     }
 
     private func countsFromEnd(_ range: RangeSpec) -> Bool {
-        [range.start, range.end, range.duration].contains { $0.map(countsFromEnd) ?? false }
+        [range.start, range.end, range.duration].contains { $0?.value.countsFromEnd ?? false }
     }
 
-    private func countsFromEnd(_ time: Located<TimeExpression>) -> Bool {
-        switch time.value {
+    /// Whether the job reads the source to its end, not only to the end of a range.
+    private var isOpen: Bool {
+        job.ranges.isEmpty
+            || job.ranges.contains { range in
+                guard let end = range.end else { return range.duration == nil }
+                if case .end = end.value { return true }
+                return false
+            }
+    }
+}
+
+extension TimeExpression {
+    /// Whether the time is relative to the end of the source.
+    var countsFromEnd: Bool {
+        switch self {
         case .fromEnd, .percent: true
         case .absolute, .end, .frames, .chapter: false
         }
-    }
-
-    /// Returns whether the number or the position of still images depends on the end of the source, not on
-    /// the end of a range.
-    private func imagesDependOnEnd(_ output: OutputSpec) -> Bool {
-        guard job.ranges.isEmpty || job.ranges.contains(where: isOpen) else { return false }
-        switch output.images?.selection {
-        case .at(let times)?:
-            return times.contains { written in
-                guard case .absolute(let time) = written.value else { return countsFromEnd(written) }
-                return time > source.duration
-            }
-        case .every?, .count?: return true
-        case .keyFrames?, .scenes?, nil: return false
-        }
-    }
-
-    private func isOpen(_ range: RangeSpec) -> Bool {
-        guard let end = range.end else { return range.duration == nil }
-        if case .end = end.value { return true }
-        return false
     }
 }

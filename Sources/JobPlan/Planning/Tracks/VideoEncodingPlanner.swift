@@ -120,7 +120,7 @@ struct VideoEncodingPlanner {
         video.fit = spec.resolvedFit ?? .stretch
         video.innerSize = inner
         video.color = video.mapsTones ? targetColor : conversion
-        if video.color?.matrix == "gbr" { video.color?.matrix = nil }
+        if video.color?.hasRGBMatrix == true { video.color?.matrix = nil }
         video.levels = targetColor.range
         video.matrix = isCrossing ? targetColor.matrix : nil
         video.sourceRange = original.color.range
@@ -172,7 +172,7 @@ struct VideoEncodingPlanner {
         let taken = spec.codec.value.frames.composed?.frames.compactMap { PixelFormat(named: $0) }
         let formats = (taken ?? accepted).filter { format in
             if let matrix = spec.color?.matrix?.value, spec.color?.isForHighRangeAlone == false,
-                (matrix == "gbr") != format.isRGB
+                (matrix == ColorDescription.rgbMatrix) != format.isRGB
             {
                 return false
             }
@@ -238,7 +238,7 @@ struct VideoEncodingPlanner {
         color.primaries = spec.color?.primaries?.value ?? color.primaries
         color.transfer = spec.color?.transfer?.value ?? color.transfer
         if format.isRGB {
-            (color.matrix, color.range, color.chromaLocation) = ("gbr", .full, nil)
+            (color.matrix, color.range, color.chromaLocation) = (ColorDescription.rgbMatrix, .full, nil)
             return color
         }
         if track.pixelFormat.isRGB {
@@ -251,7 +251,8 @@ struct VideoEncodingPlanner {
         switch spec.codec.value.codec.fixedColor {
         case nil: break
         case .jpeg:
-            if !ColorDescription.isSameMatrix(color.matrix, "bt470bg") { color.matrix = "bt470bg" }
+            let matrix = ColorDescription.jpegMatrix
+            if !ColorDescription.isSameMatrix(color.matrix, matrix) { color.matrix = matrix }
             color.range = .full
         case .limited: color.range = .limited
         }
@@ -260,13 +261,14 @@ struct VideoEncodingPlanner {
     }
 
     /// Whether RGB is converted to YUV or YUV to RGB.
-    var isCrossing: Bool { track.pixelFormat.isRGB != (targetColor.matrix == "gbr") }
+    var isCrossing: Bool { track.pixelFormat.isRGB != targetColor.hasRGBMatrix }
 
     /// Matrix of the YUV side of a conversion; guessed from the frame size if the source doesn't declare one.
     var sourceMatrix: String {
-        if let matrix = track.color.matrix, matrix != "gbr" { return matrix }
-        if let matrix = original.color.matrix, matrix != "gbr" { return matrix }
-        if track.color.primaries == "bt2020" { return "bt2020nc" }
+        for color in [track.color, original.color] where !color.hasRGBMatrix {
+            if let matrix = color.matrix { return matrix }
+        }
+        if track.color.primaries == ColorDescription.widePrimaries { return ColorDescription.wideMatrix }
         return ColorDescription.defaultMatrix(width: track.width, height: track.height)
     }
 

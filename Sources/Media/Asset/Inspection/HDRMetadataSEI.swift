@@ -6,7 +6,7 @@ enum HDRMetadataSEI {
     /// Returns whether the stream is HDR video (PQ) whose container has no HDR metadata.
     static func needsInspection(_ stream: StreamInfo) -> Bool {
         stream.parameters.traits.parameterSets != nil
-            && stream.parameters.color.transfer == "smpte2084"
+            && stream.parameters.color.transfer == ColorDescription.pq
             && !stream.sideData.contains { $0.kind == .masteringDisplay || $0.kind == .contentLight }
     }
 

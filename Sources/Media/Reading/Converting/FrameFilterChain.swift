@@ -42,7 +42,7 @@ package struct FrameFilterChain {
         var after = try FilterGraph.format(
             after: filters.steps, of: input, scaling: scalerOptions(from: range, to: range, matrix: matrix))
         if after.format.isRGB {
-            (after.color.matrix, after.color.range) = ("gbr", .full)
+            (after.color.matrix, after.color.range) = (ColorDescription.rgbMatrix, .full)
         } else if input.format.isRGB {
             after.color.matrix = matrix
         }
