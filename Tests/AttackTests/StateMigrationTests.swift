@@ -27,7 +27,7 @@ import Testing
         try old.close()
         let database = try StateDatabase(path: path)
         try database.read { db in
-            let records = try StateStore.records(db)
+            let records = try JobTable.records(in: db)
             let (check, web) = (
                 StateStore.JobName(file: "f", id: "check"), StateStore.JobName(file: "f", id: "web")
             )
@@ -36,11 +36,11 @@ import Testing
                     && records[check]?.digest?.text == "d")
             #expect(records[web]?.destination == "/o.mp4" && records[web]?.output == "1-2.3")
             #expect(records.values.allSatisfy { $0.shortcut == nil })
-            let warnings = try StateStore.warnings(db)
+            let warnings = try WarningTable.latestWarnings(in: db)
             #expect(
                 warnings.count == 1 && warnings[web]?.output == "1-2.3" && warnings[web]?.lines == ["a", "b"])
             #expect(try String.fetchAll(db, sql: "SELECT outcome FROM attempts") == ["failed"])
-            #expect(try StateStore.warnings(db, ofRun: 7).map(\.1.lines) == [["a", "b"]])
+            #expect(try WarningTable.warnings(ofRun: 7, in: db).map(\.1.lines) == [["a", "b"]])
             #expect(try String.fetchAll(db, sql: "PRAGMA integrity_check") == ["ok"])
         }
     }

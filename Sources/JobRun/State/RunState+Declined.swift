@@ -7,7 +7,8 @@ extension RunState {
     package func declinedOutput(of plan: JobPlan) -> String? {
         guard !isForced, plan.publishIf != nil, plan.outputs.count == 1, let task = plan.tasks.first,
             let store = records.store(of: task.file), let name = records.jobName(task.file, task.name),
-            let declined = store.declinedOutput(of: name), declined.size >= 0, let digest = digest(of: task),
+            let declined = store.results.declinedOutput(of: name), declined.size >= 0,
+            let digest = digest(of: task),
             digest.relation(to: declined.digest) != .other
         else { return nil }
         return plan.refusal(ofOutputWithSize: declined.size)
@@ -17,6 +18,6 @@ extension RunState {
     package func declined(_ task: OutputTask, digest: PlanDigest, size: Int64) {
         guard let store = records.store(of: task.file), let name = records.jobName(task.file, task.name)
         else { return }
-        store.record(StateStore.DeclinedOutput(digest: digest.value, size: size), of: name)
+        store.results.record(StateStore.DeclinedOutput(digest: digest.value, size: size), of: name)
     }
 }

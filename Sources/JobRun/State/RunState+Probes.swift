@@ -9,7 +9,7 @@ extension RunState {
     func response(to request: String, path: String) -> ProbeResponse? {
         guard !isForced, let token = FileIdentity.changeToken(path: path) else { return nil }
         for store in records.all {
-            guard let text = try? store.probe(request, path: path, identity: token) else { continue }
+            guard let text = store.results.probe(request, path: path, identity: token) else { continue }
             return try? JSONDecoder().decode(ProbeResponse.self, from: Data(text.utf8))
         }
         return nil
@@ -22,7 +22,7 @@ extension RunState {
             let text = try? JSONEncoder().encode(response)
         else { return }
         for store in records.all {
-            store.record(
+            store.results.record(
                 response: String(decoding: text, as: UTF8.self), to: request, path: path, identity: identity)
         }
     }

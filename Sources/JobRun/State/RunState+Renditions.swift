@@ -12,7 +12,7 @@ extension RunState {
             let store = records.store(of: task.file), let now = TemporaryFile.fingerprint(path: destination),
             owns(task, at: destination)
         else { return [:] }
-        let stored = store.renditions(at: destination)
+        let stored = store.results.renditions(at: destination)
         guard !stored.isEmpty else { return [:] }
         var found: [String: StreamingRendition] = [:]
         for rendition in task.written {
@@ -37,7 +37,7 @@ extension RunState {
             }
             records[id] = StateStore.StoredRendition(digest: digest, output: output, description: description)
         }
-        store.record(records, at: destination)
+        store.results.record(records, at: destination)
     }
 
     /// Whether the folder at a destination is unchanged since it was published for the task's job file.

@@ -27,7 +27,7 @@ final class SourceContents: Sendable {
         if entry?.token != token { entry = nil }
         if entry == nil {
             for store in stores {
-                guard let digest = try? store.content(path: path, identity: token) else { continue }
+                guard let digest = store.results.content(path: path, identity: token) else { continue }
                 entry = Known(token: token, digest: digest, folders: [store.folder])
                 break
             }
@@ -40,7 +40,7 @@ final class SourceContents: Sendable {
         }
         guard var entry else { return nil }
         for store in stores where entry.folders.insert(store.folder).inserted {
-            store.record(content: entry.digest, path: path, identity: token)
+            store.results.record(content: entry.digest, path: path, identity: token)
         }
         known.withLock { $0[path.exact] = entry }
         return entry.digest

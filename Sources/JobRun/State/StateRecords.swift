@@ -67,19 +67,20 @@ final class StateRecords: Sendable {
             if store.wasDamaged { damaged.append(stateFolder) }
             stores[stateFolder] = store
             names[file.exact] = store.name(ofFile: file)
-            let (records, intents, former, warned) = store.initialContents
+            let contents = store.initialContents
             // No record takes precedence over another, since it is unknown how far a killed run came.
-            var outputs = intents.mapValues { Set([OwnedFile(output: $0.output)]) }
-            for output in former {
+            var outputs = contents.intents.mapValues { Set([OwnedFile(output: $0.output)]) }
+            for output in contents.formerOutputs {
                 outputs[output.destination.exact, default: []].insert(
                     OwnedFile(output: output.output, file: output.job.file))
             }
-            for output in records.values.compactMap(\.publishedOutput) {
+            for output in contents.records.values.compactMap(\.publishedOutput) {
                 outputs[output.destination.exact, default: []].insert(
                     OwnedFile(output: output.output, file: output.job.file))
             }
             known[stateFolder] = StoredState(
-                records: records, outputs: outputs, intents: intents, formerOutputs: former, warnings: warned)
+                records: contents.records, outputs: outputs, intents: contents.intents,
+                formerOutputs: contents.formerOutputs, warnings: contents.warnings)
         }
         self.stores = stores
         self.folders = folders

@@ -49,7 +49,7 @@ struct TaskDigests: Sendable {
         guard case .file(let path, _) = task.input.source, task.input.package == nil else { return nil }
         if mode == .content { return try? PlanDigest(task) }
         guard let word = FileIdentity.changeToken(path: path), let store = records.store(of: task.file),
-            let content = try? store.content(path: path, identity: word)
+            let content = store.results.content(path: path, identity: word)
         else { return nil }
         return try? PlanDigest(task, content: content)
     }

@@ -50,8 +50,8 @@ struct DependencyCheck {
     private func declaredDependencies(
         in job: BatchDefinition.JobNode
     ) -> (needs: [Located<String>], source: Located<String>?) {
-        let node = JobExpander.respelled(job.node)
-        var scope = JobExpander.scope(definition, job.id.value, [], nil)
+        let node = NodeReader.respelled(job.node, as: Language.job)
+        var scope = definition.scope(ofJob: job.id.value)
         scope.isMatrixUnknown = true
         let silentReader = NodeReader()
         func value(_ node: YAMLNode) -> YAMLNode {

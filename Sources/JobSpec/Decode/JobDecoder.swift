@@ -16,7 +16,7 @@ struct JobDecoder {
     /// Whether the node is a part of a job, such as `defaults`, in which no key is required.
     var isPartial = false
     /// The instance that is decoded; nil if its result is used for diagnostics only.
-    var instance: JobExpander.Instance?
+    var instance: JobInstance?
     /// The tracks of the source; nil while they are unknown.
     var tracks: Tracks?
 

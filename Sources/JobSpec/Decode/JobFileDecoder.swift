@@ -95,9 +95,10 @@ package struct JobFileDecoder {
             jobs: jobs,
             limits: options.limits)
         SectionCheck(reader: reader, definition: definition).check(sections)
-        let expander = JobExpander(definition: definition, reader: reader, matches: nil)
-        let expansion = expander.expansion()
-        if let defaults = sections.defaults { expander.checkDefaults(defaults) }
+        let expansion = JobExpander(definition: definition, reader: reader, matches: nil).expansion()
+        if let defaults = sections.defaults {
+            DefaultsCheck(definition: definition, reader: reader).check(defaults)
+        }
         let file = JobFile(
             path: path, name: name?.value ?? stem(path), assets: assets(sections, definition, reader),
             jobs: expansion.jobs, hasTemplates: expansion.hasTemplates, definition: definition)
@@ -184,7 +185,7 @@ extension JobFile {
         guard let instance = job.undivided else { return job }
         let reader = NodeReader()
         let divided = withoutActuallyEscaping(tracks) { tracks in
-            JobExpander.decode(instance, definition: definition, reader: reader, tracks: tracks)
+            instance.decoded(of: definition, reader: reader, tracks: tracks)
         }
         sink.add(reader.sink)
         return divided

@@ -1,7 +1,9 @@
 internal import Diagnostics
+internal import Media
 internal import YAMLDocument
 
-/// The resolution of the asset of a job: the id of an asset of the job file, a path, or an inline asset.
+/// The resolution of the asset of a job: the id of an asset of the job file, a path, an inline asset, or a
+/// composition.
 struct AssetBinding {
     let reader: NodeReader
     let definition: BatchDefinition
@@ -27,6 +29,13 @@ struct AssetBinding {
             return decoder.asset(inner).map { ($0, Located(entry.key, at: text.range)) }
         }
         return isPath(text) ? decoder.asset(node).map { ($0, nil) } : nil
+    }
+
+    /// Returns the asset of a composition; nil after an error is reported, or if a value is not known yet.
+    func composition(_ node: YAMLNode) -> AssetSpec? {
+        CompositionDecoder(reader: reader) { asset($0)?.0 }.composition(node).map {
+            AssetSpec(source: .composition($0), timing: .fast, range: node.range)
+        }
     }
 
     /// Returns whether a text that isn't an id has the form of a path, and reports one that hasn't.

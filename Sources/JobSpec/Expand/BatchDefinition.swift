@@ -70,6 +70,20 @@ final class BatchDefinition: Sendable {
         return (folders[written.range.source] ?? ownFolder ?? ".") + "/" + written.value
     }
 
+    /// Returns a path as it is written if it is relative to the job file's folder; otherwise resolves it.
+    func displayPath(_ path: Located<String>) -> String {
+        folders[path.range.source] == ownFolder ? path.value : absolutePath(path)
+    }
+
+    /// Returns the scope of a job instance. `index` is nil while the number of the instance is unknown.
+    func scope(ofJob id: String, combination: Matrix.Combination = [], index: Int? = nil) -> Scope {
+        var scope = scope
+        scope.matrix = combination
+        scope.job = id
+        scope.index = index
+        return scope
+    }
+
     /// Returns whether a job with that id exists, and reports an error if it doesn't.
     func hasJob(_ id: Located<String>, reader: NodeReader) -> Bool {
         if positions[id.value] != nil { return true }

@@ -1,3 +1,4 @@
+internal import Diagnostics
 internal import Locking
 internal import YAMLDocument
 
@@ -54,6 +55,36 @@ package struct ExpansionLimits: Sendable {
                 ExpansionLimits.surplus(instances: count, nodes: nodes))
             surplus = overflow ? Int.max : sum
         }
+    }
+}
+
+/// Limits of the instances of one job, which is identified by its index.
+extension BatchDefinition {
+    /// Returns the number of YAML nodes of each instance.
+    func nodeCount(ofJob job: Int) -> Int {
+        ExpansionLimits.nodes(of: bases[job].node)
+    }
+
+    /// Returns whether a number of instances is within the file's limit, and reports an error if it isn't.
+    func allowsInstances(_ count: Int, ofJob job: Int, reader: NodeReader) -> Bool {
+        if count <= limits.instances { return true }
+        reader.sink.error(
+            .fanOut, "the job expands to more than \(limits.instances) instances", at: bases[job].id.range)
+        return false
+    }
+
+    /// Returns whether the nodes of a number of instances are within the limit, and reports an error if they
+    /// aren't.
+    func allowsNodes(ofInstances instances: Int, ofJob job: Int, reader: NodeReader) -> Bool {
+        let nodes = nodeCount(ofJob: job)
+        if ExpansionLimits.surplus(instances: instances, nodes: nodes) <= ExpansionLimits.surplusNodes {
+            return true
+        }
+        reader.sink.error(
+            .fanOut,
+            "\(instances) job instances of \(nodes) values each are too many; at most \(ExpansionLimits.surplusNodes) values beyond the first \(ExpansionLimits.freeNodes) of each are allowed in total",
+            at: bases[job].id.range)
+        return false
     }
 }
 

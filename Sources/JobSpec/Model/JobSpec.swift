@@ -40,14 +40,14 @@ package final class JobSpec: Sendable {
     package let dividedOutputs: [String]
     /// The instance before decoding, for decoding it again once the source's tracks are known; nil if no output depends on
     /// them.
-    let undivided: JobExpander.Instance?
+    let undivided: JobInstance?
 
     init(
         id: Located<String>, base: String, asset: AssetSpec, assetID: Located<String>?, ranges: [RangeSpec],
         cut: Located<CutMode>?, onDamage: Located<DamagePolicy>?, needs: [Located<String>],
         scheduling: JobScheduling, outputs: [OutputSpec], isTemplate: Bool, when: SourceCondition? = nil,
         publishIf: PublishCondition? = nil, group: Located<String>? = nil, hidesFramesOfCuts: Bool = false,
-        omissions: [String] = [], dividedOutputs: [String] = [], undivided: JobExpander.Instance? = nil
+        omissions: [String] = [], dividedOutputs: [String] = [], undivided: JobInstance? = nil
     ) {
         self.when = when
         self.publishIf = publishIf

@@ -1,13 +1,9 @@
 internal import Dispatch
-internal import ExactStrings
-internal import FoundationEssentials
+internal import FileSystem
 internal import GRDB
 internal import Glibc
 internal import JobPlan
-internal import FileSystem
-internal import LibAV
 internal import Locking
-internal import Media
 
 /// The SQLite store of published outputs and their digests. Losing it causes reruns, but an outdated record never
 /// causes a skip: records are valid only while the output is unchanged.
@@ -18,59 +14,14 @@ internal import Media
 ///
 /// Unchecked `Sendable`: the database has its own queue, and all other mutable state is protected by a mutex.
 final class StateStore: @unchecked Sendable {
-    /// The record of a job's last success.
-    struct Record: Sendable {
-        var job: JobName
-        /// Digest of the values that show the output to be up to date without planning; nil if the job must be planned.
-        var shortcut: Shortcut?
-        /// Digest of the plan; nil for a check whose source failed after it had passed.
-        var digest: DigestValue?
-        /// Absolute path of the output; nil for a passed check.
-        var destination: String?
-        /// `TemporaryFile.fingerprint` of the output; for a check, the digest.
-        var output: String
-        var seconds: Double
-
-        /// The output; nil for a check.
-        var publishedOutput: PublishedOutput? {
-            destination.map { PublishedOutput(job: job, destination: $0, output: output) }
-        }
-    }
-
-    /// A job or output, identified by the store's name of its job file and by its id.
-    struct JobName: Hashable, Sendable {
-        private let exactFile: ExactString
-        private let exactID: ExactString
-        var file: String { exactFile.text }
-        var id: String { exactID.text }
-
-        init(file: String, id: String) { (exactFile, exactID) = (file.exact, id.exact) }
-    }
-
-    /// The intent to publish an output.
-    struct Intent: Sendable, Equatable {
-        /// Fingerprint of the output.
-        var output: String
-        /// Digest of the output's plan; nil if the replaced file has the same fingerprint.
-        var digest: DigestValue?
-    }
-
-    /// An output that a job published.
-    struct PublishedOutput: Sendable {
-        var job: JobName
-        var destination: String
-        var output: String
-    }
-
-    private struct Pending: Sendable {
-        var records: [(record: Record, parts: String)] = []
-        var fileCounts: [(name: JobName, files: Int, shortcut: Shortcut?)] = []
-        var divisions: [(name: JobName, ids: [String])] = []
-        var attempts: [(name: JobName, outcome: PastRun.Attempt.Outcome, message: String, seconds: Double)] =
-            []
-        var warnings: [(name: JobName, warnings: OutputWarnings)] = []
+    /// The state of writing.
+    private struct WriteState: Sendable {
+        var pending = PendingRecords()
+        /// Whether a batch with the pending records is scheduled.
         var isScheduled = false
+        /// Number of the run.
         var run: Int64 = 0
+        /// First write error.
         var failure: StateError?
         var isDamaged = false
     }
@@ -78,16 +29,15 @@ final class StateStore: @unchecked Sendable {
     let folder: StateFolder
     /// Whether the database was damaged and has been replaced.
     let wasDamaged: Bool
-    let database: StateDatabase
-    private let writeQueue = DispatchQueue(label: "tandem.state")
-    private let pending = Guarded(Pending())
-
     /// Contents of the store when it was opened.
-    let initialContents:
-        (
-            records: [JobName: Record], intents: [ExactString: Intent], formerOutputs: [PublishedOutput],
-            warnings: [JobName: OutputWarnings]
-        )
+    let initialContents: StateContents
+    /// Results of earlier runs that only save work.
+    let results: StoredResults
+    private let database: StateDatabase
+    private let writeQueue = DispatchQueue(label: "tandem.state")
+    private let state = Guarded(WriteState())
+
+    // MARK: Opening
 
     /// The result of opening a store.
     enum OpenResult {
@@ -126,34 +76,17 @@ final class StateStore: @unchecked Sendable {
         }
     }
 
-    /// Writes the start of a run and rolls it back, to detect damage that is reported only on writing.
-    private func checkWritability() throws {
-        try database.dryRun { _ = try Self.begin($0, files: []) }
-    }
-
-    private static func begin(_ db: Database, files: [String]) throws -> Int64 {
-        let list = String(decoding: try JSONEncoder().encode(files), as: UTF8.self)
-        try db.execute(sql: "INSERT INTO runs (begun, files) VALUES (?, ?)", arguments: [now, list])
-        let run = db.lastInsertedRowID
-        try db.execute(
-            sql: """
-                DELETE FROM attempts WHERE run <= ?;
-                DELETE FROM warnings WHERE run <= ? AND NOT EXISTS
-                    (SELECT 1 FROM jobs WHERE jobs.file = warnings.file AND jobs.id = warnings.id
-                        AND jobs.output = warnings.output);
-                DELETE FROM runs WHERE id <= ?
-                """,
-            arguments: [run - 200, run - 200, run - 200])
-        return run
-    }
-
     private init(_ folder: StateFolder, path: String, wasDamaged: Bool) throws {
         self.folder = folder
         self.wasDamaged = wasDamaged
         database = try StateDatabase(path: path)
-        initialContents = try database.read {
-            (try Self.records($0), try Self.intents($0), try Self.formerOutputs($0), try Self.warnings($0))
-        }
+        results = StoredResults(database)
+        initialContents = try database.read { try StateContents(in: $0) }
+    }
+
+    /// Writes the start of a run and rolls it back, to detect damage that is reported only on writing.
+    private func checkWritability() throws {
+        try database.dryRun { _ = try RunTable.begin(files: [], in: $0) }
     }
 
     /// Returns the name of a job file in the store: its path relative to the parent of the state folder, so that moving
@@ -164,149 +97,89 @@ final class StateStore: @unchecked Sendable {
         return absolute.hasPrefix(base) ? String(absolute.dropFirst(base.count)) : absolute
     }
 
-    // MARK: Writing
+    // MARK: Runs
 
     /// Records the start of a run with the names of its job files.
     func begin(files: [String]) throws(StateError) {
-        do {
-            let run = try database.write { try Self.begin($0, files: files) }
-            pending.withLock { $0.run = run }
-        } catch {
-            throw StateError("the state in \(folder.path) can't be written: \(error)")
-        }
-    }
-
-    /// Records the success of a job.
-    func record(_ record: Record, digest: PlanDigest?) {
-        let parts =
-            digest.flatMap { try? JSONEncoder().encode($0) }.map { String(decoding: $0, as: UTF8.self) }
-            ?? "{}"
-        enqueue { $0.records.append((record, parts)) }
-    }
-
-    /// Records the number of an output's files. Records of further files are obsolete.
-    func record(_ name: JobName, files: Int, shortcut: Shortcut?) {
-        enqueue { $0.fileCounts.append((name, files, shortcut)) }
-    }
-
-    /// Records the outputs into which an output is divided. Records of outputs of other tracks are obsolete.
-    func record(_ name: JobName, dividedInto ids: [String]) {
-        enqueue { $0.divisions.append((name, ids)) }
-    }
-
-    /// Records warnings about an output.
-    func record(_ name: JobName, _ warnings: OutputWarnings) {
-        enqueue { $0.warnings.append((name, warnings)) }
-    }
-
-    /// Records an outcome other than success.
-    func record(_ name: JobName, outcome: PastRun.Attempt.Outcome, message: String, seconds: Double) {
-        enqueue { $0.attempts.append((name, outcome, message, seconds)) }
-    }
-
-    /// Records the intent to publish an output that can't be marked. The record is synced to disk when the function
-    /// returns.
-    func recordIntent(destination: String, _ intent: Intent) throws(StateError) {
-        do {
-            try database.writeWithoutTransaction { db in
-                try db.execute(sql: "PRAGMA synchronous = FULL")
-                try db.execute(
-                    sql: "INSERT OR REPLACE INTO intents VALUES (?, ?, ?)",
-                    arguments: [destination, intent.output, intent.digest?.text ?? ""])
-                try db.execute(sql: "PRAGMA synchronous = NORMAL")
-            }
-        } catch {
-            throw StateError("the state in \(folder.path) can't be written: \(error)")
-        }
-    }
-
-    /// Stores the digest of a file's bytes. `identity` is the file's change token.
-    func record(content digest: String, path: String, identity: String) {
-        try? database.write { db in
-            try db.execute(
-                sql: "INSERT OR REPLACE INTO contents VALUES (?, ?, ?)", arguments: [path, identity, digest])
-        }
-    }
-
-    /// Stores the response to a probe of a file, in place of the one for an earlier version of the file.
-    func record(response: String, to request: String, path: String, identity: String) {
-        try? database.write { db in
-            try db.execute(
-                sql: "INSERT OR REPLACE INTO probes VALUES (?, ?, ?, ?)",
-                arguments: [path, request, identity, response])
-        }
-    }
-
-    /// Stores report entries, and deletes those without a job record.
-    func storeReports(_ reports: [(name: JobName, report: StoredReport)]) {
-        writeQueue.sync { flush() }
-        do {
-            try database.write { db in
-                try db.execute(
-                    sql: """
-                        DELETE FROM reports WHERE NOT EXISTS
-                            (SELECT 1 FROM jobs WHERE jobs.file = reports.file AND jobs.id = reports.id);
-                        """)
-                let insert = try db.cachedStatement(
-                    sql: "INSERT OR REPLACE INTO reports VALUES (?, ?, ?, ?, ?, ?)")
-                for (name, report) in reports {
-                    try insert.execute(arguments: [
-                        name.file, name.id, report.output, report.spec, report.job, report.preview,
-                    ])
-                }
-            }
-        } catch {
-            fail(error)
-        }
-    }
-
-    /// Deletes the record of the output that a job published at a destination.
-    func deleteRecord(_ name: JobName, at destination: String) throws(StateError) {
-        do {
-            try database.write { db in
-                try db.execute(
-                    sql: "DELETE FROM jobs WHERE file = ? AND id = ? AND destination = ?",
-                    arguments: [name.file, name.id, destination])
-                try db.execute(sql: "DELETE FROM former WHERE destination = ?", arguments: [destination])
-            }
-        } catch {
-            throw StateError("the state in \(folder.path) can't be written: \(error)")
-        }
+        let run = try write { try RunTable.begin(files: files, in: $0) }
+        state.withLock { $0.run = run }
     }
 
     /// Writes pending records and the end of the run. Returns the first write error.
     func end(done: Int, current: Int, failed: Int, status: RunReport.Status) -> StateError? {
         writeQueue.sync { flush() }
-        let run = pending.withLock { $0.run }
-        do {
-            try database.write { db in
-                try db.execute(
-                    sql:
-                        "UPDATE runs SET ended = ?, done = ?, current = ?, failed = ?, status = ? WHERE id = ?",
-                    arguments: [Self.now, done, current, failed, status.rawValue, run])
-            }
-        } catch {
-            fail(error)
+        let run = state.withLock { $0.run }
+        writeOrFail {
+            try RunTable.end(run, done: done, current: current, failed: failed, status: status, in: $0)
         }
         // Otherwise the next run would fail as well.
-        if pending.withLock({ $0.isDamaged }) {
+        if state.withLock({ $0.isDamaged }) {
             try? database.close()
             StateDatabase.moveAside(folder.path + "/state.sqlite")
         }
-        return pending.withLock { $0.failure }
+        return state.withLock { $0.failure }
     }
 
     /// Writes pending records.
     func save() throws(StateError) {
         writeQueue.sync { flush() }
-        if let failure = pending.withLock({ $0.failure }) { throw failure }
+        if let failure = state.withLock({ $0.failure }) { throw failure }
     }
 
-    private func enqueue(_ change: (inout Pending) -> Void) {
-        let mustSchedule = pending.withLock { pending in
-            change(&pending)
-            defer { pending.isScheduled = true }
-            return !pending.isScheduled
+    /// Returns the latest runs, newest first.
+    func runs(limit: Int) throws(StateError) -> [PastRun] {
+        try read { try RunTable.runs(limit: limit, in: $0) }
+    }
+
+    /// Returns the jobs of a run that did not succeed, and then those whose outputs have warnings.
+    func attempts(ofRun run: Int64) throws(StateError) -> [PastRun.Attempt] {
+        try read { db in
+            try AttemptTable.attempts(ofRun: run, in: db)
+                + WarningTable.warnings(ofRun: run, in: db).map { name, warnings in
+                    PastRun.Attempt(
+                        file: name.file, job: name.id, outcome: .warned,
+                        message: warnings.lines.joined(separator: "; "), seconds: 0)
+                }
+        }
+    }
+
+    // MARK: Records in batches
+
+    /// Records the success of a job.
+    func record(_ record: Record, digest: PlanDigest?) {
+        let success = JobTable.Success(record, digest: digest)
+        enqueue { $0.add(success) }
+    }
+
+    /// Records the number of an output's files. Records of further files are obsolete.
+    func record(_ name: JobName, files: Int, shortcut: Shortcut?) {
+        enqueue { $0.add(JobTable.FileCount(name: name, count: files, shortcut: shortcut)) }
+    }
+
+    /// Records the outputs into which an output is divided. Records of outputs of other tracks are obsolete.
+    func record(_ name: JobName, dividedInto ids: [String]) {
+        enqueue { $0.add(FormerOutputTable.Division(name: name, ids: ids)) }
+    }
+
+    /// Records warnings about an output.
+    func record(_ name: JobName, _ warnings: OutputWarnings) {
+        enqueue { $0.add((name, warnings)) }
+    }
+
+    /// Records an outcome other than success.
+    func record(_ name: JobName, outcome: PastRun.Attempt.Outcome, message: String, seconds: Double) {
+        enqueue {
+            $0.add(
+                PastRun.Attempt(
+                    file: name.file, job: name.id, outcome: outcome, message: message, seconds: seconds))
+        }
+    }
+
+    private func enqueue(_ change: (inout PendingRecords) -> Void) {
+        let mustSchedule = state.withLock { state in
+            change(&state.pending)
+            defer { state.isScheduled = true }
+            return !state.isScheduled
         }
         if mustSchedule {
             writeQueue.asyncAfter(deadline: .now() + .milliseconds(200)) { @Sendable in self.flush() }
@@ -314,88 +187,86 @@ final class StateStore: @unchecked Sendable {
     }
 
     private func flush() {
-        let (records, fileCounts, divisions, attempts, warnings, run) = pending.withLock { pending in
-            defer {
-                pending.records = []
-                pending.fileCounts = []
-                pending.divisions = []
-                pending.attempts = []
-                pending.warnings = []
-                pending.isScheduled = false
-            }
-            return (
-                pending.records, pending.fileCounts, pending.divisions, pending.attempts, pending.warnings,
-                pending.run
-            )
+        let (records, run) = state.withLock { state in
+            state.isScheduled = false
+            return (state.pending.take(), state.run)
         }
-        if records.isEmpty, fileCounts.isEmpty, divisions.isEmpty, attempts.isEmpty, warnings.isEmpty {
-            return
-        }
+        if records.isEmpty { return }
+        writeOrFail { try records.write(ofRun: run, in: $0) }
+    }
+
+    // MARK: Other records
+
+    /// Records the intent to publish an output that can't be marked. The record is synced to disk when the function
+    /// returns.
+    func recordIntent(destination: String, _ intent: Intent) throws(StateError) {
         do {
-            try database.write { db in
-                let insert = try db.cachedStatement(
-                    sql: "INSERT OR REPLACE INTO jobs VALUES (?, ?, ?, ?, ?, ?, ?, ?)")
-                let deleteOthers = try db.cachedStatement(
-                    sql: "DELETE FROM jobs WHERE destination = ? AND (file <> ? OR id <> ?)")
-                let deleteIntent = try db.cachedStatement(
-                    sql: "DELETE FROM intents WHERE destination = ? AND output = ?")
-                for (record, parts) in records {
-                    try Self.recordFormerOutput(record, db)
-                    if let destination = record.destination {
-                        try deleteIntent.execute(arguments: [destination, record.output])
-                        // Removes the record of a job that was renamed and has the same destination.
-                        try deleteOthers.execute(arguments: [destination, record.job.file, record.job.id])
-                    }
-                    try insert.execute(arguments: [
-                        record.job.file, record.job.id, record.shortcut?.text ?? "",
-                        record.digest?.text ?? "",
-                        parts, record.destination, record.output, record.seconds,
-                    ])
-                }
-                let updateShortcut = try db.cachedStatement(
-                    sql: "UPDATE jobs SET shortcut = ? WHERE file = ? AND id = ?")
-                for (name, files, shortcut) in fileCounts {
-                    try Self.retire(filesOf: name, beyond: files, db)
-                    if let shortcut {
-                        try updateShortcut.execute(arguments: [shortcut.text, name.file, name.id])
-                    }
-                }
-                for (name, ids) in divisions { try Self.retire(tracksOf: name, except: ids, db) }
-                let insertAttempt = try db.cachedStatement(
-                    sql: "INSERT INTO attempts VALUES (?, ?, ?, ?, ?, ?)")
-                for (name, outcome, message, seconds) in attempts {
-                    try insertAttempt.execute(arguments: [
-                        run, name.file, name.id, outcome.rawValue, message, seconds,
-                    ])
-                }
-                let insertWarning = try db.cachedStatement(sql: "INSERT INTO warnings VALUES (?, ?, ?, ?, ?)")
-                for (name, warnings) in warnings {
-                    for line in warnings.lines {
-                        try insertWarning.execute(arguments: [
-                            run, name.file, name.id, warnings.output, line,
-                        ])
-                    }
-                }
+            try database.writeWithoutTransaction {
+                try IntentTable.writeSynced(intent, at: destination, in: $0)
             }
         } catch {
-            fail(error)
+            throw writeError(error)
         }
     }
 
-    /// Stores the first write error, which `end` returns.
-    private func fail(_ error: any Error) {
-        let failure = StateError("the state in \(folder.path) can't be written: \(error)")
-        let code = (error as? DatabaseError)?.resultCode
-        let isDamaged = code == .SQLITE_CORRUPT || code == .SQLITE_NOTADB
-        pending.withLock { pending in
-            pending.failure = pending.failure ?? failure
-            pending.isDamaged = pending.isDamaged || isDamaged
+    /// Returns the digest of a job's last success, including its parts.
+    func digest(of job: JobName) throws(StateError) -> PlanDigest? {
+        try read { try JobTable.digest(of: job, in: $0) }
+    }
+
+    /// Deletes the record of the output that a job published at a destination.
+    func deleteRecord(_ name: JobName, at destination: String) throws(StateError) {
+        try write { db in
+            try JobTable.delete(name, at: destination, in: db)
+            try FormerOutputTable.delete(at: destination, in: db)
         }
     }
 
-    private static var now: Double {
-        var time = timespec()
-        clock_gettime(CLOCK_REALTIME, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    /// Returns the stored report entries of jobs; empty if they can't be read.
+    func storedReports(of jobs: [JobName]) -> [JobName: StoredReport] {
+        (try? database.read { try ReportTable.reports(of: jobs, in: $0) }) ?? [:]
+    }
+
+    /// Stores report entries, and deletes those without a job record.
+    func storeReports(_ reports: [(name: JobName, report: StoredReport)]) {
+        writeQueue.sync { flush() }
+        writeOrFail { try ReportTable.write(reports, in: $0) }
+    }
+
+    // MARK: Transactions
+
+    private func read<Value>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
+        do {
+            return try database.read(body)
+        } catch {
+            throw StateError("the state in \(folder.path) can't be read: \(error)")
+        }
+    }
+
+    private func write<Value>(_ body: (Database) throws -> Value) throws(StateError) -> Value {
+        do {
+            return try database.write(body)
+        } catch {
+            throw writeError(error)
+        }
+    }
+
+    /// Runs `body` in a write transaction. Stores the first error, which `end` returns.
+    private func writeOrFail(_ body: (Database) throws -> Void) {
+        do {
+            try database.write(body)
+        } catch {
+            let failure = writeError(error)
+            let code = (error as? DatabaseError)?.resultCode
+            let isDamaged = code == .SQLITE_CORRUPT || code == .SQLITE_NOTADB
+            state.withLock { state in
+                state.failure = state.failure ?? failure
+                state.isDamaged = state.isDamaged || isDamaged
+            }
+        }
+    }
+
+    private func writeError(_ error: any Error) -> StateError {
+        StateError("the state in \(folder.path) can't be written: \(error)")
     }
 }

@@ -136,6 +136,12 @@ final class NodeReader {
         return result
     }
 
+    /// Returns a mapping with a copy of each misspelt entry under the correct key; other nodes as they are.
+    static func respelled(_ node: YAMLNode, as type: MappingType) -> YAMLNode {
+        guard case .mapping(let entries) = node.content else { return node }
+        return YAMLNode(.mapping(respelled(entries, as: type)), at: node.range)
+    }
+
     /// Reports an unsupported `version`.
     func checkVersion(_ fields: Fields) {
         _ = value("version", of: fields, as: Int.self)

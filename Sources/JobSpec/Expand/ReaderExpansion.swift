@@ -1,27 +1,51 @@
 internal import Diagnostics
 internal import ExactStrings
 
-/// Expansion of jobs that read outputs of other jobs.
-extension JobExpander {
+/// The expansion of jobs that read outputs of other jobs: one instance for each instance of the jobs that are
+/// read.
+struct ReaderExpansion {
+    private let definition: BatchDefinition
+    private let reader: NodeReader
+
+    init(definition: BatchDefinition, reader: NodeReader) {
+        (self.definition, self.reader) = (definition, reader)
+    }
+
+    /// Decodes the instances that read outputs of other jobs, after those jobs, and returns all jobs in file order.
+    func jobs(_ waiting: [Int: [JobInstance]], after independent: [JobSpec]) -> [JobSpec] {
+        var results = [[JobSpec]](repeating: [], count: definition.bases.count)
+        for job in independent {
+            guard let position = definition.positions[job.base] else {
+                preconditionFailure("the job `\(job.base)` is not part of the definition")
+            }
+            results[position].append(job)
+        }
+        let order = order(waiting)
+        for index in order { results[index] = read(waiting[index] ?? [], results: results) }
+        // The source of a job in a cycle can't be determined; its other keys are still validated.
+        for index in Set(waiting.keys).subtracting(order).sorted() {
+            for instance in waiting[index] ?? [] {
+                UnresolvedJobCheck(definition: definition, reader: reader).check(
+                    definition.bases[index], instance.combination, hasMatrix: true,
+                    properties: instance.properties)
+            }
+        }
+        return results.flatMap { $0 }
+    }
+
     /// Expands a job that reads outputs of other jobs: one instance for each instance that it reads. Returns the
     /// decoded instances.
-    func read(_ instances: [Instance], results: [[JobSpec]]) -> [JobSpec] {
+    private func read(_ instances: [JobInstance], results: [[JobSpec]]) -> [JobSpec] {
+        guard let job = instances.first?.base else { return [] }
         var expanded = instances.flatMap { expansions(of: $0, results: results) }
-        if expanded.count > definition.limits.instances {
-            if let instance = instances.first {
-                reader.sink.error(
-                    .fanOut, "the job expands to more than \(definition.limits.instances) instances",
-                    at: definition.bases[instance.base].id.range)
-            }
-            return []
-        }
+        guard definition.allowsInstances(expanded.count, ofJob: job, reader: reader) else { return [] }
         for position in expanded.indices { expanded[position].index = position + 1 }
-        return expanded.compactMap { Self.decode($0, definition: definition, reader: reader) }
+        return expanded.compactMap { $0.decoded(of: definition, reader: reader) }
     }
 
     /// Returns one job instance for each instance of the jobs that `instance` reads. At most one source of a
     /// composition may be a job with several instances.
-    private func expansions(of instance: Instance, results: [[JobSpec]]) -> [Instance] {
+    private func expansions(of instance: JobInstance, results: [[JobSpec]]) -> [JobInstance] {
         var instances = [instance]
         // Location of the pattern or of the job with several instances that already multiplies the instances.
         var several: SourceRange? = instance.asset.patterns?.range ?? instance.pattern
@@ -39,11 +63,13 @@ extension JobExpander {
                 several = id.range
             }
             let count = instances.count.multipliedReportingOverflow(by: read.count)
-            guard isWithinLimits(count.overflow ? Int.max : count.partialValue, ofJob: instance.base) else {
-                return []
-            }
-            instances = instances.flatMap { instance -> [Instance] in
-                var expanded: [Instance] = []
+            guard
+                definition.allowsNodes(
+                    ofInstances: count.overflow ? Int.max : count.partialValue, ofJob: instance.base,
+                    reader: reader)
+            else { return [] }
+            instances = instances.flatMap { instance -> [JobInstance] in
+                var expanded: [JobInstance] = []
                 for job in read {
                     guard let one = substituting(job, of: id, in: instance) else { break }
                     expanded.append(one)
@@ -56,7 +82,9 @@ extension JobExpander {
 
     /// Returns a copy of `instance` in which the output of `job` replaces the reference `id`; nil after an error is
     /// reported.
-    private func substituting(_ job: JobSpec, of id: Located<String>, in instance: Instance) -> Instance? {
+    private func substituting(
+        _ job: JobSpec, of id: Located<String>, in instance: JobInstance
+    ) -> JobInstance? {
         var path: String?
         func replaced(_ asset: AssetSpec) -> AssetSpec {
             guard case .job(let own, _, let named) = asset.source, own.value.exact == id.value.exact else {
@@ -124,7 +152,7 @@ extension JobExpander {
 
     /// Returns the waiting jobs in topological order, each after the jobs that it reads. Jobs that are in a cycle or
     /// depend on one are omitted; `DependencyCheck` reports the cycle.
-    func order(_ waiting: [Int: [Instance]]) -> [Int] {
+    private func order(_ waiting: [Int: [JobInstance]]) -> [Int] {
         var readers: [Int: [Int]] = [:]
         var open: [Int: Int] = [:]
         var ready: [Int] = []

@@ -1,44 +1,26 @@
 internal import Diagnostics
-internal import ExactStrings
 internal import Media
 internal import YAMLDocument
 
 /// Validation of `defaults`.
-extension JobExpander {
+struct DefaultsCheck {
+    let definition: BatchDefinition
+    let reader: NodeReader
+
     /// Reports errors in parts of `defaults` that every job overrides. Parts that jobs inherit are validated with those
     /// jobs, and their errors are not repeated. Missing keys that only a complete job requires are not errors.
-    func checkDefaults(_ node: YAMLNode) {
+    func check(_ node: YAMLNode) {
         guard case .mapping(let entries) = node.content else { return }
         let ownReader = NodeReader()
-        let expander = JobExpander(definition: definition, reader: ownReader, matches: nil)
         let base = BatchDefinition.JobNode(
-            id: Located("defaults", at: node.range), node: Self.respelled(node))
+            id: Located("defaults", at: node.range), node: NodeReader.respelled(node, as: Language.job))
         let matrix = base.node[key: "matrix"]
         let combination = Matrix.combinations(
             matrix, limit: definition.limits.combinations, scope: definition.scope, reader: ownReader)?.first
         let hasMatrix = matrix != nil && combination != nil
-        expander.reportOtherErrors(base, combination ?? [], hasMatrix: hasMatrix, isPartial: true)
-        if let asset = base.node[key: "asset"], !mentionsMatrix(asset) || hasMatrix {
-            let scope = Self.scope(definition, "defaults", combination ?? [], 1)
-            let node = Substitution(scope: scope, reader: ownReader).apply(to: withPlaceholders(asset))
-            if let (spec, _) = expander.assets.asset(node),
-                case .job(let needed, _, let output) = spec.source
-            {
-                _ = definition.hasJob(needed, reader: ownReader)
-                if let output, !definition.bases.contains(where: { has(output.value, $0.node) }) {
-                    ownReader.sink.error(
-                        .undefinedName, "unknown output `\(output.value)`: no job defines it",
-                        at: output.range)
-                }
-            }
-        }
-        if let written = base.node[key: "composition"], !mentionsMatrix(written) || hasMatrix {
-            let scope = Self.scope(definition, "defaults", combination ?? [], 1)
-            let node = Substitution(scope: scope, reader: ownReader).apply(to: written)
-            for id in expander.composition(node)?.readJobs ?? [] {
-                _ = definition.hasJob(id, reader: ownReader)
-            }
-        }
+        UnresolvedJobCheck(definition: definition, reader: ownReader).check(
+            base, combination ?? [], hasMatrix: hasMatrix, isPartial: true)
+        checkReferences(of: base.node, combination ?? [], hasMatrix: hasMatrix, ownReader)
         let known = Set(reader.sink.diagnostics.map(\.range))
         let lists = Self.lists(in: base.node)
         for diagnostic in ownReader.sink.diagnostics where !known.contains(diagnostic.range) {
@@ -59,6 +41,34 @@ extension JobExpander {
                     || isInKind && [.unknownKey, .conflictingKeys].contains(diagnostic.rule)
             else { continue }
             reader.sink.add(diagnostic)
+        }
+    }
+
+    /// Reports unknown jobs and outputs in `asset` and `composition` of `defaults`.
+    private func checkReferences(
+        of defaults: YAMLNode, _ combination: Matrix.Combination, hasMatrix: Bool, _ reader: NodeReader
+    ) {
+        let assets = AssetBinding(reader: reader, definition: definition)
+        if let asset = defaults[key: "asset"], !mentionsMatrix(asset) || hasMatrix {
+            let scope = definition.scope(ofJob: "defaults", combination: combination, index: 1)
+            let node = Substitution(scope: scope, reader: reader).apply(to: withPlaceholders(asset))
+            if let (spec, _) = assets.asset(node),
+                case .job(let needed, _, let output) = spec.source
+            {
+                _ = definition.hasJob(needed, reader: reader)
+                if let output, !definition.bases.contains(where: { has(output.value, $0.node) }) {
+                    reader.sink.error(
+                        .undefinedName, "unknown output `\(output.value)`: no job defines it",
+                        at: output.range)
+                }
+            }
+        }
+        if let written = defaults[key: "composition"], !mentionsMatrix(written) || hasMatrix {
+            let scope = definition.scope(ofJob: "defaults", combination: combination, index: 1)
+            let node = Substitution(scope: scope, reader: reader).apply(to: written)
+            for id in assets.composition(node)?.readJobs ?? [] {
+                _ = definition.hasJob(id, reader: reader)
+            }
         }
     }
 
