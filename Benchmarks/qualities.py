@@ -62,7 +62,7 @@ def main():
                     _, failed, both = run(folder, path, f"{settings}, quality: {{ {metric}: {unreachable}, {limits} }}")
                     assert "can't be reached" in failed, failed
                     # These probes encode a part of the windows, then all of them, at the `crf` of the result.
-                    search = both * sum(windows) / (max(windows) + len(range(1, max(windows), 3)))
+                    search = both * sum(windows) / (max(windows) + len(range(2, max(windows), 4)))
                     _, _, plain = run(folder, path, f"{settings}, crf: {last['crf']}")
                     print(f"| {encoder} | {metric} {target} | {last['value']:.4f} | {last['crf']} | {windows} | {len(quality['encodes'])} |"
                           f" {search:.1f} s | {plain:.1f} s | {search / plain:.2f} |", flush=True)

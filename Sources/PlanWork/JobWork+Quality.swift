@@ -25,7 +25,7 @@ extension JobWork {
         let targets = targets(of: input)
         running.withLock { $0.rounds = (0, targets.count * QualityFit.maximumProbes) }
         for (number, target) in targets.enumerated() {
-            let quality = try atKeyFrames(target.quality, target.output, track: target.track)
+            let quality = try nearKeyFrames(target.quality, target.output, track: target.track)
             var fit = QualityFit(quality)
             while let next = fit.nextProbe {
                 let windows = next.isPartial ? quality.fewWindows : quality.windows
@@ -45,9 +45,9 @@ extension JobWork {
         scratch.empty()
     }
 
-    /// Returns a target whose windows start at keyframes of the source where possible, so that few frames are decoded in
+    /// Returns a target whose windows start near keyframes of the source where possible, so that few frames are decoded in
     /// addition. Frames of a converted rate aren't at the times of the source's.
-    private func atKeyFrames(
+    private func nearKeyFrames(
         _ quality: TargetQuality, _ output: Int, track: Int
     ) throws -> TargetQuality {
         let input = plan.inputs[plan.outputs[output].input]
@@ -63,7 +63,7 @@ extension JobWork {
             environment: environment.sources)
         var moved = quality
         moved.windows = TargetQuality.windows(
-            quality.windows, startingAt: keyFrames, in: input.extent.ranges)
+            quality.windows, near: keyFrames, in: input.extent.ranges)
         return moved
     }
 

@@ -103,9 +103,9 @@ import Testing
         let hour = TimeRange(start: .zero, duration: MediaTime(seconds: 3600))
         let windows = TargetQuality.windows(in: [hour], tick: millisecond)
         #expect(windows.count == 32)
-        let starts: [Double] = (0..<32).map { (index: Int) -> Double in Double(index) * 112.5 + 55.625 }
+        let starts: [Double] = (0..<32).map { (index: Int) -> Double in Double(index) * 112.5 + 55.85 }
         #expect(windows.map(\.start.seconds) == starts)
-        #expect(windows.allSatisfy { $0.duration.seconds == 1.25 })
+        #expect(windows.allSatisfy { $0.duration.seconds == 0.8 })
         let short = TimeRange(start: .zero, duration: MediaTime(seconds: 30))
         #expect(TargetQuality.windows(in: [short], tick: millisecond).isEmpty)
         let parts = TargetQuality.windows(
@@ -116,37 +116,37 @@ import Testing
         #expect(parts.count == 8)
         #expect(
             parts.map(\.start.seconds)
-                == (0..<8).map { (index: Int) -> Double in Double(index) * 7.5 + 22.125 })
+                == (0..<8).map { (index: Int) -> Double in Double(index) * 7.5 + 22.35 })
     }
 
-    /// The first probes encode every third window. The similarity of the first half second of each window isn't measured.
+    /// The first probes encode every fourth window. The similarity of the first 0.4 s of each window isn't measured.
     @Test func windowsOfProbes() throws {
         var target = try target("libx264", .ssim, 0.98)
         #expect(target.fewWindows.isEmpty)
         target.windows = TargetQuality.windows(
             in: [TimeRange(start: .zero, duration: MediaTime(seconds: 80))], tick: Rational(1, 1000))
-        #expect(target.fewWindows == [1, 4, 7].map { target.windows[$0] })
+        #expect(target.fewWindows == [2, 6].map { target.windows[$0] })
         let settling = TargetQuality.settling(in: target.fewWindows)
-        #expect(settling.map(\.start.seconds) == [0, 1.25, 2.5])
-        #expect(settling.map(\.duration.seconds) == [0.5, 0.5, 0.5])
+        #expect(settling.map(\.start.seconds) == [0, 0.8])
+        #expect(settling.map(\.duration.seconds) == [0.4, 0.4])
         let short = [TimeRange(start: .zero, duration: MediaTime(seconds: 0.2))]
         #expect(TargetQuality.settling(in: short).map(\.duration.seconds) == [0.2])
     }
 
-    /// Windows start at keyframes in their range that aren't in the window before.
-    @Test func windowsStartAtKeyFrames() {
+    /// Windows start at most their duration after a keyframe in their range that isn't in the window before.
+    @Test func windowsStartNearKeyFrames() {
         func times(_ windows: [TimeRange]) -> [Double] { windows.map(\.start.seconds) }
         func seconds(_ values: [Double]) -> [MediaTime] {
             values.map { MediaTime(value: Int64($0 * 1000), timescale: 1000) }
         }
-        let windows = seconds([3, 11, 19, 27]).map { TimeRange(start: $0, duration: seconds([1.25])[0]) }
-        let keyFrames: [MediaTime?] = seconds([2, 10.5, 10.5]) + [nil]
-        let moved = TargetQuality.windows(windows, startingAt: keyFrames, in: [])
-        #expect(times(moved) == [2, 10.5, 19, 27])
-        #expect(moved.allSatisfy { $0.duration.seconds == 1.25 })
+        let windows = seconds([3, 11, 19, 27]).map { TimeRange(start: $0, duration: seconds([0.8])[0]) }
+        let keyFrames: [MediaTime?] = seconds([1, 10.5, 10.5]) + [nil]
+        let moved = TargetQuality.windows(windows, near: keyFrames, in: [])
+        #expect(times(moved) == [1.8, 11, 19, 27])
+        #expect(moved.allSatisfy { $0.duration.seconds == 0.8 })
         let range = TimeRange(start: seconds([10.75])[0], end: seconds([40])[0])
         let inRange = TargetQuality.windows(
-            Array(windows[1...]), startingAt: Array(keyFrames[1...]), in: [range])
+            Array(windows[1...]), near: Array(keyFrames[1...]), in: [range])
         #expect(times(inRange) == [11, 19, 27])
         // Ranges can be in another order than in the source.
         let ranges = [
@@ -154,8 +154,8 @@ import Testing
             TimeRange(start: .zero, end: seconds([5])[0]),
         ]
         let reordered = TargetQuality.windows(
-            [windows[2], windows[0]], startingAt: seconds([18.5, 2]).map { $0 }, in: ranges)
-        #expect(times(reordered) == [18.5, 2])
+            [windows[2], windows[0]], near: seconds([18.5, 2]).map { $0 }, in: ranges)
+        #expect(times(reordered) == [19, 2.8])
     }
 
     /// With windows, all of them are encoded once if the probes of a part have shown how the similarity changes with `crf`, even
