@@ -208,7 +208,7 @@ import Publishing
         let writer = try AssetWriter(
             url: URL(fileURLWithPath: scratch.file("o.mov")),
             container: try #require(ContainerType.named("mov")))
-        writer.state.withLock { $0.stallTimeout = .milliseconds(700) }
+        writer.stallTimeout = .milliseconds(700)
         var settings = EncoderConfiguration(
             encoder: "pcm_s16le", mediaType: .audio, timeBase: Rational(1, 48_000))
         (settings.sampleRate, settings.sampleFormat, settings.channelLayout) = (48_000, .s16, .mono)

@@ -20,11 +20,11 @@ extension AssetWriter {
     func problem(adding input: AssetWriterInput) -> MediaError? {
         guard status == .unknown else { return .misuse("inputs must be added before writing starts") }
         if input.isAttached { return .misuse("the input already belongs to a writer") }
-        if let segments {
+        if let segmentProfile {
             guard [.video, .audio].contains(input.mediaType) else {
                 return .invalidArgument("segments don't support \(input.mediaType.rawValue) tracks")
             }
-            guard segments.profile != .cmaf || inputs.isEmpty else {
+            guard segmentProfile != .cmaf || inputs.isEmpty else {
                 return .invalidArgument(
                     "segments with the profile cmaf have one track; use the profile hls, or a writer for each track"
                 )

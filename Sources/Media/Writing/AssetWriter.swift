@@ -1,4 +1,3 @@
-internal import DequeModule
 internal import Dispatch
 public import FoundationEssentials
 public import LibAV
@@ -7,8 +6,8 @@ internal import Synchronization
 package import Publishing
 internal import FileSystem
 
-// Unchecked `Sendable`: configuration is immutable after `startWriting`, the muxer is used on `queue` only, and the
-// rest is atomic or protected by a mutex.
+// Unchecked `Sendable`: configuration is immutable after `startWriting`, the muxed output and the delegate
+// are used on `queue` only, and the rest is atomic or protected by a mutex.
 /// Writes one file from any number of inputs (AVFoundation's `AVAssetWriter`). A writer is used once. By default its
 /// file is temporary until it is finished, and is removed after an error or a cancel; see ``PublicationTime``. A writer
 /// of segments writes no file, and passes its segments to a delegate.
@@ -22,8 +21,8 @@ public final class AssetWriter: @unchecked Sendable {
     public let container: ContainerType
     /// The temporary file, until it is published; nil for segments.
     package let output: TemporaryFile?
-    /// Segments in place of a file.
-    let segments: SegmentOutput?
+    /// Format of segments in place of a file; nil for a file.
+    let segmentProfile: SegmentProfile?
     /// Metadata of the file as a whole. Keys that the container doesn't store (`ContainerType.metadataKeys`) are
     /// dropped; mov stores any key. Set before writing starts.
     public var metadata: [MetadataEntry] = []
@@ -60,32 +59,23 @@ public final class AssetWriter: @unchecked Sendable {
     /// The inputs, in track order.
     public private(set) var inputs: [AssetWriterInput] = []
 
-    let publishesItself: Bool
+    private let publishesItself: Bool
     /// Whether a session publishes the file, when all of its writers have finished. Set before writing starts.
     var isHeld = false
-    let queue = DispatchQueue(label: "tandem.mux")
-    var muxer: Muxer?
-    /// Used on `queue` only.
-    var gate: FileSizeLimiter?
-    /// Used on `queue` only.
-    var pacer: FragmentScheduler?
-    /// Size in bytes of a file that is published immediately, up to the end of its last complete fragment. Used on
-    /// `queue` only.
-    var completeSize: Int64 = 0
-    /// Whether the sample entries are complete. Used on `queue` only.
-    var hasEntryBoxes = false
-    /// Parameters of each track that the header determined; set before packets are written.
-    var tracks: [OutputHeader.Track] = []
-    var headers = UniqueDeque<Packet>()
-    var movieTimescale: Int32 = 1000
-    let state = Guarded(WriterState())
+    private let queue = DispatchQueue(label: "tandem.mux")
+    /// Nil before the header is written, and after the writer has failed or was cancelled. Used on `queue`
+    /// only.
+    private var muxed: MuxedOutput?
+    /// Receives the segments; nil after the writer has ended. Used on `queue` only.
+    private var delegate: (any AssetWriterDelegate)?
+    private let state = Guarded(WriterState())
     private let written = Atomic<Int64>(0)
     private let companions = Guarded<[Companion]>([])
 
     /// Creates a writer for a temporary file, which the caller publishes after `finishWriting`.
     package init(output: TemporaryFile, container: ContainerType) {
         self.output = output
-        segments = nil
+        segmentProfile = nil
         self.container = container
         publishing = .whenFinished
         publishesItself = false
@@ -96,7 +86,8 @@ public final class AssetWriter: @unchecked Sendable {
     /// and audio; `cmaf` has one input.
     public init(segments profile: SegmentProfile, delegate: any AssetWriterDelegate) {
         output = nil
-        segments = SegmentOutput(profile: profile, delegate: delegate)
+        segmentProfile = profile
+        self.delegate = delegate
         container = profile.container
         publishing = .whenFinished
         publishesItself = false
@@ -112,7 +103,7 @@ public final class AssetWriter: @unchecked Sendable {
         }
         if TemporaryFile.fingerprint(path: url.path) != nil { throw PublishingError.destinationExists }
         output = try TemporaryFile(destination: url.path, in: .anywhere)
-        segments = nil
+        segmentProfile = nil
         self.container = container
         self.publishing = publishing
         publishesItself = true
@@ -120,7 +111,7 @@ public final class AssetWriter: @unchecked Sendable {
 
     /// Duration of the fragments, or of what else is flushed together; nil without fragments.
     private var fragmentInterval: MediaTime? {
-        if segments != nil { return preferredOutputSegmentInterval ?? Self.defaultFragmentInterval }
+        if segmentProfile != nil { return preferredOutputSegmentInterval ?? Self.defaultFragmentInterval }
         return switch publishing {
         case .immediately: movieFragmentInterval ?? Self.defaultFragmentInterval
         case .whenFinished: container.hasFragments ? movieFragmentInterval : nil
@@ -168,38 +159,34 @@ public final class AssetWriter: @unchecked Sendable {
         do {
             try queue.sync { try open() }
         } catch {
-            let failure = (error as? AVError).map(MediaError.writing) ?? error
+            let failure = Self.failure(error)
             fail(failure)
             throw failure
         }
     }
 
     private func open() throws {
-        let starts = try makeSegmentStarts()
-        let header = OutputHeader(
-            container: container, inputs: inputs, metadata: metadata,
-            chapters: hasLateChapters ? [] : chapters, covers: covers,
-            attachments: attachments, isForNetwork: shouldOptimizeForNetworkUse,
-            isFragmented: isFragmented, segments: segments)
-        let opened = try header.write(to: output?.descriptor)
-        tracks = opened.tracks
-        movieTimescale = opened.movieTimescale
-        state.withLock { state in
-            for (index, track) in opened.tracks.enumerated() {
-                state.inputs[index].timeBase = track.packetTimeBase
+        let settings = segmentSettings
+        try settings?.validate()
+        let starts = settings?.makeStarts(for: inputs)
+        let segments = settings.map {
+            SegmentOutput(profile: $0.profile, start: $0.start, inputs: inputs) {
+                [unowned self] data, report in try deliver(data, report)
             }
         }
-        muxer = consume opened.muxer
-        if let fileLengthLimit { gate = makeGate(limit: fileLengthLimit) }
-        if let fragmentInterval {
-            pacer = FragmentScheduler(
-                tracks: zip(inputs, tracks).map { ($0.mediaType, $1.timeBase) },
-                interval: fragmentInterval, setsDurations: container.hasFragments || segments != nil,
-                segmentStarts: starts)
+        let header = OutputHeader(
+            container: container, inputs: inputs, metadata: metadata, chapters: chapters,
+            writesChaptersLate: hasLateChapters, covers: covers, attachments: attachments,
+            isForNetwork: shouldOptimizeForNetworkUse, isFragmented: isFragmented, segments: segments)
+        let muxed = try MuxedOutput(
+            header, file: output, isPublished: publishing == .immediately, sizeLimit: fileLengthLimit,
+            fragmentInterval: fragmentInterval, segmentStarts: starts, flow: flow)
+        self.muxed = muxed
+        state.withLock { state in
+            for (index, timeBase) in muxed.packetTimeBases.enumerated() {
+                state.inputs[index].timeBase = timeBase
+            }
         }
-        segments?.entryBoxes = tracks.map(\.entryBoxes)
-        segments?.setTracks(
-            zip(inputs, tracks).map { ($0.mediaType, $1.timeBase) }, start: initialSegmentStartTime)
         if publishing == .immediately {
             try output?.publish(replacing: false)
             // The writer may have been cancelled meanwhile.
@@ -207,23 +194,25 @@ public final class AssetWriter: @unchecked Sendable {
         }
     }
 
-    private func makeGate(limit: Int64) -> FileSizeLimiter {
-        let model = OutputSizeModel(
-            container: container,
-            tracks: zip(inputs, tracks).map {
-                OutputSizeModel.Track(mediaType: $0.mediaType, codec: $1.codec, headerSize: $1.headerSize)
-            })
-        let tags = metadata + inputs.flatMap(\.metadata)
-        let written = muxer?.position ?? 0
-        return FileSizeLimiter(
-            limit: limit,
-            bytes: written + model.fixed(tags: tags, chapters: chapters, covers: covers, written: written),
-            model: model, canShorten: container.hasEditLists,
-            tracks: zip(inputs, tracks).map { ($0.mediaType, $1.packetTimeBase) })
+    /// Access of the muxed output to the inputs' state. The references are unowned, because the writer owns
+    /// the output. They are valid, because only methods of the writer call the output.
+    private var flow: MuxedOutput.Flow {
+        MuxedOutput.Flow(
+            hasEnded: { [unowned self] index in state.withLock { $0.hasEnded(index) } },
+            countBytes: { [unowned self] size in written.add(Int64(size), ordering: .relaxed) },
+            countPacket: { [unowned self] index in state.withLock { $0.inputs[index].packets += 1 } })
+    }
+
+    /// Passes a segment to the delegate.
+    private func deliver(_ data: Data, _ report: AssetSegmentReport) throws {
+        // The delegate may have cancelled the writer.
+        guard status == .working else { return }
+        try delegate?.assetWriter(
+            self, didOutputSegmentData: data, segmentType: report.segmentType, segmentReport: report)
     }
 
     /// Whether chapters are written at the end of the file, because the size limit may shorten it.
-    var hasLateChapters: Bool { fileLengthLimit != nil && container.model.canWriteChaptersLate }
+    private var hasLateChapters: Bool { fileLengthLimit != nil && container.model.canWriteChaptersLate }
 
     /// Sets the source time that corresponds to the output's time zero (`startSession(atSourceTime:)`). Call once,
     /// before the first sample.
@@ -243,7 +232,7 @@ public final class AssetWriter: @unchecked Sendable {
     /// dropped if they are past the end, and shortened if they extend past it. Throws if a later sample was already
     /// appended, because an encoder can't return it.
     public func endSession(atSourceTime end: MediaTime) throws {
-        guard state.withLock({ $0.status == .working && $0.hasStartedSession }) else {
+        guard isInSession else {
             throw MediaError.misuse(
                 "a session must be ended after it was started and before the writer finishes")
         }
@@ -258,6 +247,9 @@ public final class AssetWriter: @unchecked Sendable {
             }
         }
     }
+
+    /// Whether the writer is running, and its session has started.
+    var isInSession: Bool { state.withLock { $0.status == .working && $0.hasStartedSession } }
 
     // MARK: Incoming packets
 
@@ -315,14 +307,7 @@ public final class AssetWriter: @unchecked Sendable {
             guard state.status == .working, state.stop == nil, let packet = pending.take() else {
                 return false
             }
-            let input = state.inputs[index]
-            let key = input.timeBase.rescale(packet.dts, to: AssetWriterInput.progressUnit)
-            input.newestKey = max(input.newestKey, key)
-            input.bytes += packet.size
-            state.polls = nil
-            if let pace = state.pace { pace.value.append(pace.first + index, key: key, bytes: packet.size) }
-            input.waiting.append(WriterState.Waiting(packet: packet, key: key))
-            return state.beginDrain()
+            return state.append(packet, input: index)
         }
         if shouldDrain { scheduleDrain() }
     }
@@ -341,32 +326,14 @@ public final class AssetWriter: @unchecked Sendable {
     private func scheduleDrain() { queue.async { @Sendable in self.drain() } }
 
     /// Writes packets in order until an unfinished input has none; runs on `queue`.
-    func drain() {
-        while true {
-            var index = 0
-            var next: Packet?
-            state.withLock { state in
-                guard state.status == .working, state.stop == nil, let found = state.nextInput,
-                    let waiting = state.inputs[found].waiting.popFirst()
-                else {
-                    state.isDraining = false
-                    return
-                }
-                index = found
-                let packet = waiting.packet
-                state.inputs[found].bytes -= packet.size
-                if let pace = state.pace { pace.value.remove(pace.first + found, bytes: packet.size) }
-                if fileLengthLimit == nil, !packet.isHeader {
-                    state.inputs[found].packets += 1
-                    state.inputs[found].writtenBytes += Int64(packet.size)
-                }
-                next = consume packet
-            }
-            guard let packet = next.take() else { break }
+    private func drain() {
+        while let next = state.withLock({ $0.takeNext(countsPackets: fileLengthLimit == nil) }) {
+            let index = next.index
+            let packet = next.packet
             do {
-                try limitAndWrite(packet, input: index)
+                if let stop = try muxed?.take(packet, input: index) { end(at: stop) }
             } catch {
-                fail(MediaError.writing(error))
+                fail(error.cause)
                 break
             }
             wakeSleepers()
@@ -374,22 +341,8 @@ public final class AssetWriter: @unchecked Sendable {
         wakeSleepers()
     }
 
-    /// Passes a packet through the size limiter, if there is one. Final codec headers are kept until all packets are
-    /// written.
-    private func limitAndWrite(_ packet: consuming Packet, input index: Int) throws(AVError) {
-        if packet.isHeader {
-            packet.streamIndex = index
-            return headers.append(packet)
-        }
-        guard gate != nil else { return try write(packet, input: index) }
-        let stop = try gate?.take(packet, track: index) { packet, index throws(AVError) in
-            try writeCounted(packet, input: index)
-        }
-        if let stop { end(at: stop) }
-    }
-
     /// Ends the file at the size limit: drops queued packets and wakes the inputs' callbacks.
-    func end(at stop: MediaTime) {
+    private func end(at stop: MediaTime) {
         if stop <= .zero {
             fail(MediaError.nothingFits(limit: fileLengthLimit ?? 0))
             return
@@ -399,54 +352,6 @@ public final class AssetWriter: @unchecked Sendable {
             state.dropWaiting()
         }
         wakeSleepers()
-    }
-
-    func writeCounted(_ packet: consuming Packet, input index: Int) throws(AVError) {
-        try write(packet, input: index)
-        state.withLock { $0.inputs[index].packets += 1 }
-    }
-
-    func write(_ packet: consuming Packet, input index: Int) throws(AVError) {
-        try tracks[index].trimming?.mark(packet)
-        let track = tracks[index]
-        let (from, to) = (track.packetTimeBase, track.timeBase)
-        // Demuxers subtract Matroska's codec delay, so it is added here.
-        packet.pts = from.rescale(packet.pts + track.codecDelay, to: to)
-        packet.dts = from.rescale(packet.dts + track.codecDelay, to: to)
-        packet.duration = from.rescale(packet.duration, to: to)
-        packet.streamIndex = index
-        written.add(Int64(packet.size), ordering: .relaxed)
-        guard let pacer else { return try writeToMuxer(packet) }
-        if let earlier = pacer.take(packet, track: index) { try write(earlier, pacedBy: pacer) }
-    }
-
-    func write(_ packet: borrowing Packet, pacedBy pacer: FragmentScheduler) throws(AVError) {
-        let begins = pacer.begins(with: packet, track: packet.streamIndex) { index in
-            state.withLock { $0.inputs[index].isFinished && $0.inputs[index].waiting.isEmpty }
-        }
-        if begins { try endFragment() }
-        if let segments {
-            segments.note(packet, track: packet.streamIndex)
-            segments.move(packet, track: packet.streamIndex)
-        }
-        try writeToMuxer(packet)
-    }
-
-    /// Writes a packet. If the muxer or a bitstream filter rejects the data of a copied packet, the error concerns the
-    /// packet, not the destination.
-    private func writeToMuxer(_ packet: borrowing Packet) throws(AVError) {
-        do {
-            try muxer?.write(packet)
-        } catch {
-            let index = packet.streamIndex
-            if error.isInvalidData, inputs[index].isPassthrough, packet.pts != noTimestamp {
-                let time = MediaTime(ticks: packet.pts, timeBase: tracks[index].timeBase)
-                fail(
-                    MediaError.incompatiblePacket(
-                        track: inputs[index].reference, at: time, container: container.name, error))
-            }
-            throw error
-        }
     }
 
     /// Calls the callbacks of sleeping inputs that accept samples again, in this writer and in the session's other
@@ -469,34 +374,167 @@ public final class AssetWriter: @unchecked Sendable {
     }
 
     private func wakeOwnSleepers() {
-        let wakes = state.withLock { state -> [(queue: DispatchQueue, block: @Sendable () -> Void)] in
-            var wakes: [(queue: DispatchQueue, block: @Sendable () -> Void)] = []
-            if state.isEarly { return [] }
-            for (index, input) in state.inputs.enumerated() where input.isAsleep && !input.isFinished {
-                guard let request = input.request,
-                    state.status != .working || state.stop != nil || state.isReady(index)
-                else { continue }
-                input.isAsleep = false
-                wakes.append(request)
-            }
-            return wakes
-        }
+        let wakes = state.withLock { $0.wakeSleepers() }
         for wake in wakes { wake.queue.async(execute: wake.block) }
     }
 
     /// Description of the inputs that wait and those they wait for, such as "audio 1 waits for video 0: 64 packets
     /// queued".
     var stallDescription: String {
+        let names = inputs.map(\.reference.description)
+        return state.withLock { $0.stallDescription(names) }
+    }
+
+    /// Time without an appended packet after which a waiting caller is considered stalled.
+    var stallTimeout: DispatchTimeInterval {
+        get { state.withLock { $0.stallTimeout } }
+        set { state.withLock { $0.stallTimeout = newValue } }
+    }
+
+    // MARK: Ending
+
+    /// Fails the writer and discards the file; only the first error is kept.
+    func fail(_ error: any Error) {
         state.withLock { state in
-            let behind = state.inputs.indices.filter {
-                state.inputs[$0].waiting.isEmpty && !state.inputs[$0].isFinished
-            }
-            let names = behind.map { inputs[$0].reference.description }.joined(separator: ", ")
-            let waits = state.inputs.indices.filter { !state.inputs[$0].waiting.isEmpty }.map {
-                "\(inputs[$0].reference) waits for \(names.isEmpty ? "the disk" : names): "
-                    + "\(state.inputs[$0].waiting.count) packets queued"
-            }
-            return waits.isEmpty ? "no samples from \(names)" : waits.joined(separator: "; ")
+            guard state.status == .working || state.status == .unknown else { return }
+            state.status = .failed
+            state.error = error
+            state.dropWaiting()
+            // Submitted before the failure is visible, so that the completion of `finishWriting` follows.
+            if publishing == .immediately { endRecording() }
         }
+        if publishing != .immediately { release() }
+        wakeSleepers()
+    }
+
+    /// Stops writing and discards the file, also if it is published already (`cancelWriting`).
+    public func cancelWriting() {
+        let isCancelled = state.withLock { state in
+            guard [.working, .unknown].contains(state.status), !state.isPublishing else { return false }
+            state.status = .cancelled
+            state.dropWaiting()
+            return true
+        }
+        guard isCancelled else { return }
+        if publishing == .immediately { output?.withdraw() }
+        release()
+        wakeSleepers()
+    }
+
+    /// Truncates a published file to its last complete fragment, or removes it if there is none. On `queue`, because a
+    /// fragment may be being written.
+    private func endRecording() {
+        queue.async { @Sendable in
+            guard self.status == .failed else { return }
+            let isPlayable = self.muxed?.truncateToLastFragment() ?? false
+            self.muxed = nil
+            guard !isPlayable else { return }
+            self.output?.withdraw()
+            self.output?.discard()
+        }
+    }
+
+    private func release() {
+        output?.discard()
+        queue.async { @Sendable in
+            self.muxed = nil
+            self.delegate = nil
+        }
+    }
+
+    /// Writes the remaining packets and the trailer. A writer created with a URL then syncs its file to disk
+    /// and publishes it. Every input must be marked as finished. It is an error if no input of video or audio
+    /// has samples in the session (`MediaError.noSamples`). `completion` is called on a private queue.
+    public func finishWriting(completion: @escaping @Sendable ((any Error)?) -> Void) {
+        queue.async { @Sendable in
+            let unfinished = self.state.withLock { state in
+                state.status != .working || state.inputs.contains { !$0.isFinished }
+            }
+            guard !unfinished else {
+                let error = self.error ?? MediaError.misuse("all inputs must be finished before the writer")
+                // After the file was truncated: the writer may have failed while this call waited for `queue`.
+                return self.queue.async { @Sendable in completion(error) }
+            }
+            self.drain()
+            do {
+                try self.finishLimiter()
+                if self.stop == nil { try self.muxed?.writeCodecHeaders() }
+                if let error = self.error { throw error }
+                try self.muxed?.writeHeldPackets()
+                try self.checkContent()
+                try self.muxed?.finish()
+                try self.finishOutput()
+                self.state.withLock { $0.status = .completed }
+                completion(nil)
+            } catch {
+                let cause = (error as? OutputFailure)?.cause
+                let failure = (error as? OutputFailure)?.error ?? Self.failure(error)
+                self.fail(cause ?? failure)
+                // After the file was truncated.
+                self.queue.async { @Sendable in completion(self.error ?? failure) }
+            }
+        }
+    }
+
+    /// Returns the error that the writer reports for an error of FFmpeg or of another component.
+    private static func failure(_ error: any Error) -> any Error {
+        (error as? AVError).map(MediaError.writing) ?? error
+    }
+
+    /// Writes the packets that the size limiter kept, and the chapters that depend on the end it determined.
+    private func finishLimiter() throws {
+        guard let muxed, muxed.isLimited else { return }
+        if stop == nil, let stop = try muxed.finishLimiter() { end(at: stop) }
+        if error == nil { try muxed.addLateChapters(endingAt: stop) }
+    }
+
+    /// Throws if the writer would publish a file whose tracks of video and audio have no samples, which
+    /// players can't open.
+    private func checkContent() throws {
+        guard publishesItself else { return }
+        let written = zip(inputs, writtenPackets).filter {
+            $0.0.mediaType == .video || $0.0.mediaType == .audio
+        }
+        guard let first = written.first?.0, written.allSatisfy({ $0.1 == 0 }) else { return }
+        throw MediaError.noSamples(track: first.reference)
+    }
+
+    /// Publishes the completed file; ends the delivery of segments.
+    private func finishOutput() throws {
+        guard let output else {
+            delegate = nil
+            return try beginPublishing()
+        }
+        if let limit = fileLengthLimit, output.size > limit {
+            throw MediaError.overLimit(size: output.size, limit: limit)
+        }
+        if let error { throw error }
+        // A caller that publishes the file syncs it first.
+        if publishesItself { try output.synchronize() }
+        try beginPublishing()
+        if publishesItself, !isHeld { try output.publish(replacing: false) }
+    }
+
+    /// Prevents a later cancel, which would publish an empty file. Throws if the writer was cancelled or has failed.
+    private func beginPublishing() throws {
+        let status = state.withLock { state in
+            state.isPublishing = state.status == .working
+            return state.status
+        }
+        if let error { throw error }
+        guard status == .working else { throw MediaError.misuse("the writer was cancelled") }
+    }
+
+    /// Finishes writing, like `finishWriting(completion:)`.
+    public func finishWriting() async throws {
+        let failure: (any Error)? = await withCheckedContinuation { continuation in
+            finishWriting { @Sendable error in continuation.resume(returning: error) }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Publishes the file if its session deferred publication; the writer must be completed.
+    func publishHeld() throws {
+        if publishesItself, isHeld { try output?.publish(replacing: false) }
     }
 }

@@ -366,7 +366,7 @@ public final class AssetWriterInput: @unchecked Sendable {
         case .passthrough(let format, let timeBase):
             let copier = try PacketCopier(
                 format.parameters, timeBase: timeBase, mediaType, in: container,
-                isFragmented: writer?.isFragmented == true, isSegmented: writer?.segments != nil,
+                isFragmented: writer?.isFragmented == true, isSegmented: writer?.segmentProfile != nil,
                 isPart: isPart,
                 reference: reference
             ) { [weak self] ending in
@@ -382,7 +382,7 @@ public final class AssetWriterInput: @unchecked Sendable {
                 maxChunks: maxChunks, sourceBitsPerPixel: sourceBitsPerPixel, scaling: scalingMode,
                 boundaries: boundaries,
                 canStartLate: !container.hasEditLists
-                    || writer?.segments == nil && writer?.publishing != .immediately,
+                    || writer?.segmentProfile == nil && writer?.publishing != .immediately,
                 reference: reference)
             let (encoder, parameters) = try opening.open()
             stage = encoder

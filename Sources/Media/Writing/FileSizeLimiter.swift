@@ -101,8 +101,8 @@ final class FileSizeLimiter {
     /// after everything that fits was written. Further packets are ignored.
     func take(
         _ packet: consuming Packet, track index: Int,
-        into write: (consuming Packet, Int) throws(AVError) -> Void
-    ) throws(AVError) -> MediaTime? {
+        into write: (consuming Packet, Int) throws(OutputFailure) -> Void
+    ) throws(OutputFailure) -> MediaTime? {
         let unit = tracks[index].timeBase
         let start = unit.rescale(packet.pts, to: Self.unit)
         let end = start &+ unit.rescale(max(0, packet.duration), to: Self.unit)
@@ -126,7 +126,7 @@ final class FileSizeLimiter {
     }
 
     /// Signals the end of the packets. Returns nil if everything fits; otherwise the end of the output, like `take`.
-    func finish(into write: (consuming Packet, Int) throws(AVError) -> Void) throws(AVError)
+    func finish(into write: (consuming Packet, Int) throws(OutputFailure) -> Void) throws(OutputFailure)
         -> MediaTime?
     {
         if bytes + Self.cost(of: waiting) + cues.reduce(0, { $0 + Self.cost(of: $1.waiting) }) <= limit {
@@ -234,14 +234,15 @@ final class FileSizeLimiter {
 
     /// Writes counted packets, except for those that extend to the last time that fits: their durations change if the
     /// output ends at that time.
-    private func release(into write: (consuming Packet, Int) throws(AVError) -> Void)
-        throws(AVError)
+    private func release(into write: (consuming Packet, Int) throws(OutputFailure) -> Void)
+        throws(OutputFailure)
     {
         // Throws if no end is possible, because the first frame is presented too late.
         guard waitingBytes < 8 * Self.maxWaiting.bytes else {
-            throw AVError(
-                code: -ENOBUFS, operation: "limiting the size",
-                detail: "no position at which it can end")
+            throw OutputFailure(
+                AVError(
+                    code: -ENOBUFS, operation: "limiting the size",
+                    detail: "no position at which it can end"))
         }
         guard let fitting else { return }
         while !waiting.isEmpty, waiting[0].isCounted {
@@ -263,8 +264,8 @@ final class FileSizeLimiter {
         }
     }
 
-    private func stop(into write: (consuming Packet, Int) throws(AVError) -> Void)
-        throws(AVError) -> MediaTime
+    private func stop(into write: (consuming Packet, Int) throws(OutputFailure) -> Void)
+        throws(OutputFailure) -> MediaTime
     {
         var rest = UniqueDeque<Waiting>()
         swap(&rest, &waiting)
@@ -274,8 +275,9 @@ final class FileSizeLimiter {
     }
 
     private func writeCounted(
-        _ waiting: inout UniqueDeque<Waiting>, into write: (consuming Packet, Int) throws(AVError) -> Void
-    ) throws(AVError) {
+        _ waiting: inout UniqueDeque<Waiting>,
+        into write: (consuming Packet, Int) throws(OutputFailure) -> Void
+    ) throws(OutputFailure) {
         while let next = waiting.popFirst() {
             guard let fitting, next.isCounted else { continue }
             let index = next.track

@@ -6,6 +6,8 @@ struct OutputHeader {
     let inputs: [AssetWriterInput]
     let metadata: [MetadataEntry]
     let chapters: [AssetChapter]
+    /// Whether the chapters aren't part of the header, but are added before the trailer.
+    let writesChaptersLate: Bool
     let covers: [CoverArt]
     let attachments: [AttachedFile]
     /// Whether the index is moved to the front of the file.
@@ -47,6 +49,7 @@ struct OutputHeader {
         if !container.hasEditLists, !container.model.isMovedToZero || segments != nil {
             muxer.keepNegativeTimestamps()
         }
+        let chapters = writesChaptersLate ? [] : chapters
         muxer.setMetadata(metadata + (container.model.keepsChaptersInTags ? Self.tags(of: chapters) : []))
         if !container.model.keepsChaptersInTags { try Self.setChapters(chapters, of: &muxer, in: container) }
         var tracks: [Track] = []

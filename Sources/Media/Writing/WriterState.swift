@@ -12,6 +12,12 @@ struct WriterState: @unchecked Sendable {
         let key: Int64
     }
 
+    /// A packet that is written next.
+    struct Next: ~Copyable {
+        let packet: Packet
+        let index: Int
+    }
+
     final class Input {
         var waiting = UniqueDeque<Waiting>()
         var bytes = 0
@@ -105,6 +111,66 @@ struct WriterState: @unchecked Sendable {
         }
         return best
     }
+
+    /// Queues a packet of a running writer. Returns whether the caller must start a drain.
+    mutating func append(_ packet: consuming Packet, input index: Int) -> Bool {
+        let input = inputs[index]
+        let key = input.timeBase.rescale(packet.dts, to: AssetWriterInput.progressUnit)
+        input.newestKey = max(input.newestKey, key)
+        input.bytes += packet.size
+        polls = nil
+        if let pace { pace.value.append(pace.first + index, key: key, bytes: packet.size) }
+        input.waiting.append(Waiting(packet: packet, key: key))
+        return beginDrain()
+    }
+
+    /// Removes and returns the next packet; nil if the drain ends. `countsPackets`: whether the packet counts
+    /// as written.
+    mutating func takeNext(countsPackets: Bool) -> Next? {
+        guard status == .working, stop == nil, let index = nextInput,
+            let waiting = inputs[index].waiting.popFirst()
+        else {
+            isDraining = false
+            return nil
+        }
+        let packet = waiting.packet
+        inputs[index].bytes -= packet.size
+        if let pace { pace.value.remove(pace.first + index, bytes: packet.size) }
+        if countsPackets, !packet.isHeader {
+            inputs[index].packets += 1
+            inputs[index].writtenBytes += Int64(packet.size)
+        }
+        return Next(packet: packet, index: index)
+    }
+
+    /// Marks sleeping inputs that accept samples again as awake. Returns their callbacks, which the caller
+    /// calls on their queues.
+    func wakeSleepers() -> [(queue: DispatchQueue, block: @Sendable () -> Void)] {
+        var wakes: [(queue: DispatchQueue, block: @Sendable () -> Void)] = []
+        if isEarly { return [] }
+        for (index, input) in inputs.enumerated() where input.isAsleep && !input.isFinished {
+            guard let request = input.request, status != .working || stop != nil || isReady(index)
+            else { continue }
+            input.isAsleep = false
+            wakes.append(request)
+        }
+        return wakes
+    }
+
+    /// Returns a description of the inputs that wait and those they wait for. `names` contains the names of
+    /// the inputs.
+    func stallDescription(_ names: [String]) -> String {
+        let behind = inputs.indices.filter { inputs[$0].waiting.isEmpty && !inputs[$0].isFinished }
+        let missing = behind.map { names[$0] }.joined(separator: ", ")
+        let waits = inputs.indices.filter { !inputs[$0].waiting.isEmpty }.map {
+            "\(names[$0]) waits for \(missing.isEmpty ? "the disk" : missing): "
+                + "\(inputs[$0].waiting.count) packets queued"
+        }
+        return waits.isEmpty ? "no samples from \(missing)" : waits.joined(separator: "; ")
+    }
+
+    /// Returns whether an input has no further packets.
+    func hasEnded(_ index: Int) -> Bool { inputs[index].isFinished && inputs[index].waiting.isEmpty }
 
     /// Returns whether the caller must start a drain: a packet can be written, and no drain is running.
     mutating func beginDrain() -> Bool {

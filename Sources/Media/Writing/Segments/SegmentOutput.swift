@@ -2,10 +2,10 @@ internal import FoundationEssentials
 internal import Glibc
 internal import LibAV
 
-/// Collects the segments that a muxer writes, and passes them to a delegate.
+/// Collects the segments that a muxer writes, and passes them on.
 ///
-/// Unchecked `Sendable`: the boundaries are synchronized; the rest is used on the writer's queue.
-final class SegmentOutput: @unchecked Sendable {
+/// Confined to the writer's queue.
+final class SegmentOutput {
     /// Samples of a track in the current segment, in the track's time base.
     private struct Track {
         let mediaType: MediaType
@@ -32,20 +32,29 @@ final class SegmentOutput: @unchecked Sendable {
 
     let profile: SegmentProfile
     let sink = MemorySink()
-    /// Receives the segments; nil after the writer has ended.
-    var delegate: (any AssetWriterDelegate)?
+    /// Start of the first segment.
+    private let start: MediaTime
+    private let inputs: [AssetWriterInput]
+    /// Receives each segment.
+    private let deliver: (Data, AssetSegmentReport) throws -> Void
     private var tracks: [Track] = []
     private var hasHeader = false
     /// Boxes of the tracks' sample entries, which are written into the headers.
     var entryBoxes: [SampleEntryBoxes?] = []
 
-    init(profile: SegmentProfile, delegate: any AssetWriterDelegate) {
+    /// Creates an output whose first segment begins at `start`.
+    init(
+        profile: SegmentProfile, start: MediaTime, inputs: [AssetWriterInput],
+        deliver: @escaping (Data, AssetSegmentReport) throws -> Void
+    ) {
         self.profile = profile
-        self.delegate = delegate
+        self.start = start
+        self.inputs = inputs
+        self.deliver = deliver
     }
 
-    /// Sets the tracks, before packets are written. The first segment begins at `start`.
-    func setTracks(_ types: [(mediaType: MediaType, timeBase: Rational)], start: MediaTime) {
+    /// Sets the tracks, before packets are written.
+    func setTracks(_ types: [(mediaType: MediaType, timeBase: Rational)]) {
         tracks = types.map {
             Track(mediaType: $0.mediaType, timeBase: $0.timeBase, offset: start.ticks(in: $0.timeBase))
         }
@@ -81,8 +90,8 @@ final class SegmentOutput: @unchecked Sendable {
     /// Whether the current segment contains a sample.
     var hasSamples: Bool { tracks.contains { $0.count > 0 } }
 
-    /// Passes the headers to the delegate, once the muxer has written them.
-    func passHeader(of writer: AssetWriter) throws {
+    /// Passes the headers on, once the muxer has written them.
+    func passHeader() throws {
         guard !hasHeader, sink.count > 0 else { return }
         hasHeader = true
         let portion = sink.take()
@@ -92,12 +101,12 @@ final class SegmentOutput: @unchecked Sendable {
         }
         let source = BytesSource(Array(header))
         try MoviePatcher.apply(entryBoxes, to: source, write: write)
-        let inBand = writer.inputs.indices.filter { writer.inputs[$0].ending.hasOtherParameterSets }
+        let inBand = inputs.indices.filter { inputs[$0].ending.hasOtherParameterSets }
         try MoviePatcher.markInBandSets(of: inBand, in: source, write: write)
         for (id, gap) in SegmentBoxes.removeEmptyEdits(portion.bytes) where tracks.indices.contains(id - 1) {
             tracks[id - 1].gap = gap
         }
-        try pass(portion, .initialization, [], of: writer)
+        try pass(portion, .initialization, [])
     }
 
     /// Writes the box that precedes a media segment.
@@ -105,17 +114,17 @@ final class SegmentOutput: @unchecked Sendable {
         try SegmentBoxes.segmentType(profile.brands).withUnsafeBytes { try sink.append($0) }
     }
 
-    /// Passes a media segment in mp4 to the delegate, once the muxer has written it.
-    func passSegment(of writer: AssetWriter) throws {
+    /// Passes a media segment in mp4 on, once the muxer has written it.
+    func passSegment() throws {
         let portion = sink.take()
         let samples = SegmentBoxes.finish(portion.bytes) { id in
             tracks.indices.contains(id - 1) ? tracks[id - 1].offset + tracks[id - 1].gap : 0
         }
-        try pass(portion, .separable, reports(samples), of: writer)
+        try pass(portion, .separable, reports(samples))
     }
 
-    /// Passes a segment of a transport stream to the delegate, once the muxer has written it.
-    func passTransportSegment(of writer: AssetWriter) throws {
+    /// Passes a segment of a transport stream on, once the muxer has written it.
+    func passTransportSegment() throws {
         let portion = sink.take()
         let size = TransportSegment.removeServiceDescription(from: portion.bytes)
         let segment = TransportSegment(UnsafeRawBufferPointer(rebasing: portion.bytes[..<size]))
@@ -126,7 +135,7 @@ final class SegmentOutput: @unchecked Sendable {
             samples[lead + 1] = SegmentBoxes.FirstSample(
                 offset: unit.range.lowerBound, length: unit.range.count)
         }
-        try pass(portion, .separable, reports(samples), size: size, of: writer)
+        try pass(portion, .separable, reports(samples), size: size)
     }
 
     /// Returns the reports of the tracks with samples in the current segment, and begins the next one. `samples` are the
@@ -156,32 +165,28 @@ final class SegmentOutput: @unchecked Sendable {
     }
 
     /// Passes what the muxer wrote at the end, if a track without samples prevented it from writing the headers before.
-    func passRest(of writer: AssetWriter) throws {
+    func passRest() throws {
         guard profile.hasInitialization, sink.count > 0 else { return }
         let portion = sink.take()
         let size = SegmentBoxes.headerSize(of: portion.bytes)
         if !hasHeader {
             try sink.append(UnsafeRawBufferPointer(rebasing: portion.bytes[..<size]))
-            try passHeader(of: writer)
+            try passHeader()
         }
         guard size < portion.bytes.count else { return }
         try beginSegment()
         try sink.append(UnsafeRawBufferPointer(rebasing: portion.bytes[size...]))
-        try passSegment(of: writer)
+        try passSegment()
     }
 
     /// Passes a portion, or its first `size` bytes.
     private func pass(
         _ portion: consuming MemorySink.Portion, _ type: AssetSegmentType,
-        _ reports: [AssetSegmentTrackReport], size: Int? = nil, of writer: AssetWriter
+        _ reports: [AssetSegmentTrackReport], size: Int? = nil
     ) throws {
-        // The delegate may have cancelled the writer.
-        guard writer.status == .working else { return }
         let bytes = portion.release()
         guard let start = bytes.baseAddress else { return }
         let data = Data(bytesNoCopy: start, count: size ?? bytes.count, deallocator: .free)
-        try delegate?.assetWriter(
-            writer, didOutputSegmentData: data, segmentType: type,
-            segmentReport: AssetSegmentReport(segmentType: type, trackReports: reports))
+        try deliver(data, AssetSegmentReport(segmentType: type, trackReports: reports))
     }
 }
