@@ -158,6 +158,17 @@ package protocol WorkPerformer: Sendable {
 extension WorkPerformer {
     /// Returns true, because all jobs are executed in the same process.
     package func isPrepared(for job: JobPlan) -> Bool { true }
+
+    /// Has an order performed. Throws the failure of the work, or `CancellationError`.
+    nonisolated(nonsending) func findings(of order: WorkOrder) async throws -> WorkFindings {
+        switch await perform(order) {
+        case .cancelled: throw CancellationError()
+        case .failed(let failure): throw failure
+        case .finished(let findings):
+            try Task.checkCancellation()
+            return findings
+        }
+    }
 }
 
 /// A performer that executes work in this process.

@@ -72,6 +72,12 @@ internal import Media
             if self == .delayAfterOutput { sleep(4) }
         }
 
+        /// Adapts the supervisor's limits of the worker to the fault.
+        func adapt(_ limits: inout WorkerLimits) {
+            guard self == .stall else { return }
+            (limits.stallTimeout, limits.probeStallTimeout, limits.trialTimeout) = (1, 1, 1)
+        }
+
         /// Returns the outcome to report, altered by the fault.
         func altered(_ outcome: WorkOutcome) -> WorkOutcome {
             guard self == .impossibleReport, case .finished(var findings) = outcome else { return outcome }
@@ -94,7 +100,7 @@ internal import Media
     final class WorkerFaultQueue: Sendable {
         private let faults: Guarded<[String: [WorkerFault]]>
 
-        init(_ limits: inout WorkerProcess.Limits) {
+        init(_ limits: inout WorkerLimits) {
             var faults: [String: [WorkerFault]] = [:]
             let text = getenv("TANDEM_WORKER_FAULTS").map { String(cString: $0) } ?? ""
             for entry in text.split(separator: ",") {
@@ -114,20 +120,6 @@ internal import Media
                 guard let fault = faults[name]?.first else { return nil }
                 faults[name]?.removeFirst()
                 return fault
-            }
-        }
-    }
-
-    extension WorkerProcess {
-        /// Injects a fault into the worker's next task.
-        func inject(_ fault: WorkerFault) {
-            queue.async { @Sendable in
-                if fault == .stall {
-                    (self.limits.stallTimeout, self.limits.probeStallTimeout, self.limits.trialTimeout) = (
-                        1, 1, 1
-                    )
-                }
-                _ = self.channel.send(WorkerMessage.Order.inject(fault))
             }
         }
     }

@@ -53,7 +53,7 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
     package let environment: SourceEnvironment
     /// Cache of settings that were validated against an encoder.
     package let trials = SettingsValidationCache()
-    private let limits: WorkerProcess.Limits
+    private let limits: WorkerLimits
     #if DEBUG
         private let faults: WorkerFaultQueue
     #endif
@@ -87,10 +87,10 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
             folder = template.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
         }
         #if DEBUG
-            var limits = WorkerProcess.Limits(memory: options.memory)
+            var limits = WorkerLimits(memory: options.memory)
             faults = WorkerFaultQueue(&limits)
         #else
-            let limits = WorkerProcess.Limits(memory: options.memory)
+            let limits = WorkerLimits(memory: options.memory)
         #endif
         workers = Guarded(Workers())
         self.limits = limits
@@ -202,9 +202,9 @@ package final class WorkerPool: WorkPerformer, SourceProber, Sendable {
 
     /// Starts an assignment and blocks the caller until it has ended.
     private static func ending(
-        of start: (_ completion: @escaping @Sendable (WorkerProcess.Ending) -> Void) -> Void
-    ) -> WorkerProcess.Ending {
-        let result = Guarded(WorkerProcess.Ending.notDelivered)
+        of start: (_ completion: @escaping @Sendable (WorkerAssignment.Ending) -> Void) -> Void
+    ) -> WorkerAssignment.Ending {
+        let result = Guarded(WorkerAssignment.Ending.notDelivered)
         let ended = DispatchSemaphore(value: 0)
         start { @Sendable ending in
             result.withLock { $0 = ending }

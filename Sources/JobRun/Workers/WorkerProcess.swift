@@ -1,78 +1,21 @@
-internal import CLinux
 internal import Diagnostics
 internal import Dispatch
 internal import Glibc
 internal import JobPlan
-internal import LibAV
-internal import Locking
-internal import Media
 internal import FileSystem
-internal import Publishing
 
 /// The supervisor's side of a worker, a process that executes one task at a time.
 ///
 /// Unchecked `Sendable`: mutable state is accessed on `queue` only, or is protected by a mutex.
 final class WorkerProcess: @unchecked Sendable {
-    struct Limits: Sendable {
-        /// Maximum resident memory in bytes; nil for no limit.
-        var memory: Int64?
-        /// Seconds without a packet or frame after which a job counts as stuck.
-        var stallTimeout = 300.0
-        /// Seconds without activity after which a probe counts as stuck.
-        var probeStallTimeout = 60.0
-        /// Maximum duration of a probe that needn't read the whole source, in seconds.
-        var probeTimeout = 60.0
-        /// Seconds without activity after which the validation of settings counts as stuck. The slowest encoder opens
-        /// within a second.
-        var trialTimeout = 20.0
-        /// Seconds after a cancellation until a worker that hasn't ended its work is killed.
-        var gracePeriod = 3.0
-    }
-
-    /// The end of an assignment.
-    enum Ending: Sendable {
-        case sandboxTested([SandboxFinding])
-        case done(WorkOutcome)
-        case probed(ProbeReply)
-        /// The worker exited, or the supervisor killed it.
-        case died(String, byItself: Bool)
-        case cancelled
-        /// The worker didn't receive the order, which can be assigned to another one.
-        case notDelivered
-    }
-
-    /// The current task of the worker.
-    struct Assignment {
-        /// Function that receives the ending, once.
-        let completion: @Sendable (Ending) -> Void
-        /// Output files, kept open until the task has ended; empty for a check and for a probe.
-        let outputs: [TemporaryFile]
-        /// Monitor of the work order, which also identifies it; nil for a probe.
-        var monitor: WorkMonitor?
-        /// Whether the task is short: a dry open of settings, or a sandbox test.
-        var isTrial = false
-        /// Files that the worker may request.
-        var requested: [RequestedFiles] = []
-        /// Maximum duration in seconds, regardless of activity; nil for no limit.
-        var maxDuration: Double?
-        let begun = DispatchTime.now()
-        /// Number of tracks of each output.
-        var tracks: [Int] = []
-        var makesPreview = false
-        var onChecked: @Sendable (WorkFindings) -> Void = { _ in }
-        /// Findings, once the outputs are complete.
-        var findings: WorkFindings?
-        var isCancelled = false
-        var activity: UInt64 = 0
-        var lastActivity = DispatchTime.now()
-    }
+    typealias Ending = WorkerAssignment.Ending
 
     /// Root beneath which files are opened for the worker.
-    let root: PathRoot
-    var limits: Limits
-    let queue = DispatchQueue(label: "tandem.worker")
-    let channel: MessageChannel
-    private let process: pid_t
+    private let root: PathRoot
+    private var limits: WorkerLimits
+    private let queue = DispatchQueue(label: "tandem.worker")
+    private let channel: MessageChannel
+    private var process: ChildProcess
     /// Whether the worker may fetch URLs.
     let hasNetwork: Bool
     private var channelSource: (any DispatchSourceRead)?
@@ -80,9 +23,8 @@ final class WorkerProcess: @unchecked Sendable {
     private var timer: (any DispatchSourceTimer)?
     private var buffer = MessageBuffer()
     private var recentErrorOutput: [UInt8] = []
-    var assignment: Assignment?
-    var isDead = false
-    private var isReaped = false
+    private var assignment: WorkerAssignment?
+    private var isDead = false
     /// Reason why the supervisor killed the worker; nil if it didn't.
     private var killReason: String?
     private let onReady: @Sendable (Int32) -> Void
@@ -94,7 +36,7 @@ final class WorkerProcess: @unchecked Sendable {
     /// Starts a worker. `onReady` is called with the sandbox parts that could not be enabled, and `onDeath` when the
     /// worker has died.
     init(
-        _ arguments: WorkerMain.Arguments, root: PathRoot, limits: Limits,
+        _ arguments: WorkerMain.Arguments, root: PathRoot, limits: WorkerLimits,
         onReady: @escaping @Sendable (Int32) -> Void,
         onDeath: @escaping @Sendable (WorkerProcess) -> Void
     ) throws {
@@ -103,8 +45,8 @@ final class WorkerProcess: @unchecked Sendable {
         self.onReady = onReady
         self.onDeath = onDeath
         hasNetwork = arguments.mayUseNetwork
-        let endpoints = try FirstWorker.take() ?? Self.spawn()
-        process = endpoints.process
+        let endpoints = try FirstWorker.take() ?? WorkerEndpoints.spawn()
+        process = ChildProcess(endpoints.process)
         channel = MessageChannel(endpoints.channel)
         var timeout = timeval(tv_sec: 10, tv_usec: 0)
         setsockopt(
@@ -132,6 +74,73 @@ final class WorkerProcess: @unchecked Sendable {
         timer.activate()
     }
 
+    // MARK: Orders
+
+    /// Executes work in the worker. Cancelling the task cancels the work. Returns nil if the worker didn't receive the
+    /// order, which can be assigned to another one.
+    nonisolated(nonsending) func perform(_ order: WorkOrder) async -> WorkOutcome? {
+        let ending = await withTaskCancellationHandler {
+            await withCheckedContinuation { (continuation: CheckedContinuation<Ending, Never>) in
+                queue.async { @Sendable in
+                    self.send(order) { @Sendable in continuation.resume(returning: $0) }
+                }
+                // A cancellation before the worker received the order had no effect.
+                if Task.isCancelled { cancel(order.monitor) }
+            }
+        } onCancel: {
+            cancel(order.monitor)
+        }
+        switch ending {
+        case .done(let outcome): return outcome
+        case .cancelled: return .cancelled
+        case .died(let why, let byItself):
+            return .failed(
+                JobFailure(
+                    "the worker died: \(why)", at: order.plan.location, rule: .workerDied,
+                    isTransient: byItself))
+        case .notDelivered, .probed, .sandboxTested: return nil
+        }
+    }
+
+    /// Sends a probe to the worker. `completion` is called once, with `probed`, `died` or `notDelivered`.
+    func probe(_ request: ProbeRequest, completion: @escaping @Sendable (Ending) -> Void) {
+        queue.async { @Sendable in
+            guard !self.isDead else { return completion(.notDelivered) }
+            var encoding = OrderEncoding(root: self.root)
+            defer { encoding.closeFiles() }
+            let message: WorkerMessage.Order
+            do throws(SourceProblem) {
+                message = try encoding.probe(request)
+            } catch {
+                return completion(.probed(.failure(error)))
+            }
+            self.send(
+                message, encoding.descriptors,
+                WorkerAssignment(request, limits: self.limits, completion: completion))
+        }
+    }
+
+    /// Requests attempts of actions that the sandbox must deny. `completion` is called once, with
+    /// `sandboxTested`, `died` or `notDelivered`.
+    func testSandbox(from path: String, completion: @escaping @Sendable (Ending) -> Void) {
+        queue.async { @Sendable in
+            guard !self.isDead else { return completion(.notDelivered) }
+            self.send(
+                .testSandbox(path: path, process: getpid()), [],
+                WorkerAssignment(sandboxTest: completion))
+        }
+    }
+
+    #if DEBUG
+        /// Injects a fault into the worker's next task.
+        func inject(_ fault: WorkerFault) {
+            queue.async { @Sendable in
+                fault.adapt(&self.limits)
+                _ = self.channel.send(WorkerMessage.Order.inject(fault))
+            }
+        }
+    #endif
+
     /// Cancels the order with a monitor. The worker is killed if it doesn't end within the grace period. Other orders
     /// aren't affected.
     func cancel(_ order: WorkMonitor) {
@@ -148,11 +157,13 @@ final class WorkerProcess: @unchecked Sendable {
         }
     }
 
+    // MARK: End
+
     /// Ends an idle worker and waits for its process.
     func retire() {
         queue.async { @Sendable in
             self.end()
-            self.reap(isKilled: true)
+            self.process.reap(isKilled: true)
         }
     }
 
@@ -160,7 +171,7 @@ final class WorkerProcess: @unchecked Sendable {
     func dismiss() { queue.sync { end() } }
 
     /// Waits for the process of a dismissed worker. Must not be called on the worker's own queue.
-    func waitForExit() { queue.sync { _ = reap(isKilled: true) } }
+    func waitForExit() { queue.sync { _ = process.reap(isKilled: true) } }
 
     // MARK: On `queue`
 
@@ -170,7 +181,44 @@ final class WorkerProcess: @unchecked Sendable {
         timer?.cancel()
         channelSource?.cancel()
         errorSource?.cancel()
-        Glibc.kill(process, SIGKILL)
+        process.kill()
+    }
+
+    /// Sends work to the worker.
+    private func send(_ order: WorkOrder, completion: @escaping @Sendable (Ending) -> Void) {
+        guard !isDead else { return completion(.notDelivered) }
+        order.monitor.report(WorkProgress())
+        var encoding = OrderEncoding(root: root)
+        defer { encoding.closeFiles() }
+        let message: WorkerMessage.Order
+        do throws(JobFailure) {
+            message = try encoding.work(order)
+        } catch {
+            return completion(.done(.failed(error)))
+        }
+        send(message, encoding.descriptors, WorkerAssignment(order, completion: completion))
+    }
+
+    /// Sends an order that begins an assignment.
+    private func send(
+        _ order: WorkerMessage.Order, _ descriptors: [Int32], _ assignment: WorkerAssignment
+    ) {
+        self.assignment = assignment
+        guard !channel.send(order, descriptors: descriptors) else { return }
+        self.assignment = nil
+        handleExit()
+        assignment.completion(.notDelivered)
+    }
+
+    /// Sends files that the worker requested, starting at the given one. Returns false if the file doesn't
+    /// belong to the worker's task.
+    private func sendImages(from position: WorkerMessage.ImageIndex) -> Bool {
+        guard let assignment else { return false }
+        var encoding = OrderEncoding(root: root)
+        defer { encoding.closeFiles() }
+        guard let reply = encoding.images(from: position, of: assignment.requested) else { return false }
+        if !channel.send(reply, descriptors: encoding.descriptors) { handleExit() }
+        return true
     }
 
     /// Maximum number of consecutive reads, so that a worker that keeps sending doesn't block the queue.
@@ -214,10 +262,7 @@ final class WorkerProcess: @unchecked Sendable {
             }
         case .progress(let progress, let activity):
             assignment?.monitor?.report(progress)
-            if activity != assignment?.activity {
-                assignment?.activity = activity
-                assignment?.lastActivity = .now()
-            }
+            assignment?.record(activity: activity)
         case .requestFile(let position):
             if !sendImages(from: position) {
                 kill("protocol violation: it requested a file that doesn't belong to its source")
@@ -254,7 +299,7 @@ final class WorkerProcess: @unchecked Sendable {
         }
     }
 
-    private func end(_ assignment: Assignment, _ ending: Ending) {
+    private func end(_ assignment: WorkerAssignment, _ ending: Ending) {
         self.assignment = nil
         completedTasks += 1
         assignment.completion(ending)
@@ -278,89 +323,34 @@ final class WorkerProcess: @unchecked Sendable {
     /// Checks the worker's memory, the task's duration and its activity.
     private func checkLimits() {
         guard let assignment else { return }
-        if let limit = limits.memory, let used = residentMemory, used > limit {
+        if let limit = limits.memory, let used = process.residentMemory, used > limit {
             return kill("it used \(used >> 20) MiB of memory; the limit is \(limit >> 20) MiB")
         }
-        let elapsed = Double(DispatchTime.now().uptimeNanoseconds - assignment.begun.uptimeNanoseconds) / 1e9
-        if let maximum = assignment.maxDuration, elapsed > maximum {
-            return kill("it didn't finish within \(Int(maximum)) s")
-        }
-        let idleSeconds =
-            Double(DispatchTime.now().uptimeNanoseconds - assignment.lastActivity.uptimeNanoseconds) / 1e9
-        if idleSeconds
-            > (assignment.isTrial
-                ? limits.trialTimeout
-                : assignment.monitor == nil ? limits.probeStallTimeout : limits.stallTimeout)
-        {
-            kill("it made no progress for \(Int(idleSeconds)) s")
-        }
-    }
-
-    private var residentMemory: Int64? {
-        guard let file = fopen("/proc/\(process)/statm", "r") else { return nil }
-        defer { fclose(file) }
-        var line = [CChar](repeating: 0, count: 128)
-        guard fgets(&line, 128, file) != nil else { return nil }
-        let text = line.withUnsafeBufferPointer { String(cString: $0.baseAddress!) }
-        let words = text.split(separator: " ")
-        guard words.count > 1, let pages = Int64(words[1]) else { return nil }
-        return pages * Int64(sysconf(Int32(_SC_PAGESIZE)))
+        if let reason = assignment.exceededLimit(of: limits) { kill(reason) }
     }
 
     private func kill(_ why: String) {
         guard !isDead else { return }
         killReason = killReason ?? why
-        Glibc.kill(process, SIGKILL)
+        process.kill()
         handleExit()
     }
 
     /// Handles the worker's exit or death by a signal, and completes its task.
-    func handleExit() {
+    private func handleExit() {
         guard !isDead else { return }
         isDead = true
         timer?.cancel()
         channelSource?.cancel()
         if let descriptor = errorSource?.handle { readErrorOutput(Int32(descriptor)) }
         errorSource?.cancel()
-        let ending = reap()
+        let status = process.reap()
         onDeath(self)
         guard let assignment else { return }
         self.assignment = nil
-        if assignment.isCancelled { return assignment.completion(.cancelled) }
         let lines = String(decoding: recentErrorOutput, as: UTF8.self).split(separator: "\n").suffix(3)
         let lastOutput = lines.isEmpty ? "" : "; its last output: " + lines.joined(separator: " / ")
-        let why = "\(killReason ?? ending)\(lastOutput)"
-        // The output is complete; only its preview is missing, so the job succeeds.
-        if var findings = assignment.findings {
-            for index in findings.outputs.indices {
-                var preview = JobPreview()
-                preview.problems = ["the worker died while it inspected the output: \(why)"]
-                findings.outputs[index].preview = preview
-            }
-            return assignment.completion(.done(.finished(findings)))
-        }
-        assignment.completion(.died(why, byItself: killReason == nil))
-    }
-
-    /// Reaps the process, once. Returns a description of its exit status.
-    @discardableResult
-    private func reap(isKilled: Bool = false) -> String {
-        if isReaped { return "" }
-        isReaped = true
-        var status: Int32 = 0
-        // The socket is closed: the process has ended, or must be killed.
-        for _ in 0..<(isKilled ? 0 : 50) {
-            if waitpid(process, &status, WNOHANG) == process { return Self.statusText(status) }
-            usleep(2000)
-        }
-        Glibc.kill(process, SIGKILL)
-        waitpid(process, &status, 0)
-        return Self.statusText(status)
-    }
-
-    private static func statusText(_ status: Int32) -> String {
-        let signal = status & 0x7f
-        if signal == 0 { return "it exited with status \((status >> 8) & 0xff)" }
-        return "signal \(signal) (\(String(cString: strsignal(signal))))"
+        let why = "\(killReason ?? status)\(lastOutput)"
+        assignment.completion(assignment.endingAfterDeath(why, byItself: killReason == nil))
     }
 }

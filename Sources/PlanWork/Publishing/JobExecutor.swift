@@ -1,12 +1,7 @@
 internal import Errors
-internal import ExactStrings
 internal import Diagnostics
 internal import Dispatch
-internal import FoundationEssentials
-internal import Glibc
 package import JobPlan
-internal import JobSpec
-internal import LibAV
 internal import Locking
 internal import Media
 package import FileSystem
@@ -32,19 +27,18 @@ package actor JobExecutor {
     private let makesPreview: Bool
     private let sharesProcessors: Bool
     /// Records of published outputs; nil if none are kept.
-    nonisolated let records: (any OutputRecords)?
+    private let records: (any OutputRecords)?
     /// Whether outputs get a mark, by which later runs recognize them.
     private let marksOutputs: Bool
     private let performer: any WorkPerformer
     /// Root beneath which outputs are published.
     private let root: PathRoot
-    nonisolated let monitor = WorkMonitor()
+    private let monitor = WorkMonitor()
     private nonisolated let begun = DispatchTime.now()
 
-    /// The task of the attempt, which `timer` cancels; nil before the start and after the end.
+    /// The task of the attempt, which the timeout cancels; nil before the start and after the end.
     private var attempt: Task<JobOutcome, Never>?
-    private var timer: (any DispatchSourceTimer)?
-    private var hasTimedOut = false
+    private var timeout: JobTimeout
     /// Reasons for skipped outputs, by output id.
     private var skipped: [String: String] = [:]
 
@@ -105,6 +99,7 @@ package actor JobExecutor {
         self.spaceShortage = spaceShortage
         self.sources = sources
         self.performer = performer
+        timeout = JobTimeout(of: plan)
     }
 
     /// Temporary files of the outputs that are created.
@@ -156,7 +151,7 @@ package actor JobExecutor {
         self.attempt = attempt
         defer {
             self.attempt = nil
-            stopTimeout()
+            timeout.stop()
         }
         return await withTaskCancellationHandler {
             await attempt.value
@@ -171,20 +166,21 @@ package actor JobExecutor {
         try checkRoot()
         try SourceCheck(plan).check(when: "since it was planned")
         if let task = plan.tasks.first(where: { !$0.output.isPublished }) {
-            return try await check(task, onWork)
+            return await check(task, onWork)
         }
-        let outdated = outdatedOutputs()
-        if !outdated.create.isEmpty, let reason = records?.declinedOutput(of: plan) {
+        let outdated = OutdatedOutputs(
+            of: plan, sources: sources, records: records, marksOutputs: marksOutputs)
+        if !outdated.toCreate.isEmpty, let reason = records?.declinedOutput(of: plan) {
             return .declined(reason)
         }
-        guard !outdated.create.isEmpty || !outdated.evaluate.isEmpty else { return .upToDate }
-        if let spaceShortage, !outdated.create.isEmpty {
+        if outdated.isEmpty { return .upToDate }
+        if let spaceShortage, !outdated.toCreate.isEmpty {
             throw JobFailure(spaceShortage, at: location, rule: .lowSpace)
         }
-        let toCreate = try removingSkipped(outdated.create)
-        if toCreate.isEmpty, outdated.evaluate.isEmpty { return outcomeWithoutOutputs }
+        let toCreate = try removingSkipped(outdated.toCreate)
+        if toCreate.isEmpty, outdated.toEvaluate.isEmpty { return outcomeWithoutOutputs }
         startTimeout()
-        let existing = try outdated.evaluate.map { try ExistingOutput($0.publisher, $0.digest, in: root) }
+        let existing = try outdated.toEvaluate.map { try ExistingOutput($0.publisher, $0.digest, in: root) }
         onWork()
         if !existing.isEmpty { try await evaluate(existing) }
         guard !toCreate.isEmpty else { return outcomeWithoutOutputs }
@@ -192,7 +188,7 @@ package actor JobExecutor {
         do {
             for publisher in toCreate { unfinished.append(try unfinishedOutput(publisher)) }
             let findings = try await write(unfinished)
-            stopTimeout()
+            timeout.stop()
             // Not called after a failure: with `--fail-fast` no further jobs may start.
             if findings.isAsExpected { try onPublish() }
             return try end(unfinished, findings)
@@ -211,37 +207,6 @@ package actor JobExecutor {
                 "the destination is outside of --root: \(outside)",
                 at: output.destinationLocation, rule: .destinationUnwritable)
         }
-    }
-
-    /// Returns the outputs that must be created and those whose expectations must be evaluated. Records the other ones
-    /// as up to date.
-    private func outdatedOutputs() -> (
-        create: [OutputPublisher], evaluate: [(publisher: OutputPublisher, digest: PlanDigest)]
-    ) {
-        var (toCreate, toEvaluate): ([OutputPublisher], [(OutputPublisher, PlanDigest)]) = ([], [])
-        for task in plan.tasks {
-            guard
-                var publisher = OutputPublisher(
-                    task: task, sources: sources, records: records, marksOutputs: marksOutputs)
-            else {
-                continue
-            }
-            let (digest, relation) = records?.relation(of: task) ?? (nil, .other)
-            publisher.digest = digest
-            switch relation {
-            case .current:
-                guard let digest else { continue }
-                for part in task.files {
-                    records?.adopt(part)
-                    records?.succeeded(part, digest: digest, seconds: records?.seconds(of: part) ?? 0)
-                }
-                records?.succeeded(whole: task)
-            case .unevaluated where task.output.isReevaluable:
-                if let digest { toEvaluate.append((publisher, digest)) }
-            case .unevaluated, .other: toCreate.append(publisher)
-            }
-        }
-        return (toCreate, toEvaluate)
     }
 
     /// Returns the publishers whose destinations are free or may be replaced. Throws if all outputs of the job are
@@ -293,9 +258,9 @@ package actor JobExecutor {
         order.sharesProcessors = sharesProcessors
         // The timeout doesn't include the creation of preview images.
         order.onChecked = { @Sendable _ in
-            self.executor.queue.async { @Sendable in self.assumeIsolated { $0.stopTimeout() } }
+            self.executor.queue.async { @Sendable in self.assumeIsolated { $0.timeout.stop() } }
         }
-        return try await perform(order)
+        return try await performer.findings(of: order)
     }
 
     /// Evaluates the current expectations of existing outputs that the same plan created. Throws if one isn't met.
@@ -304,10 +269,9 @@ package actor JobExecutor {
             plan: plan(of: existing.map(\.publisher)), outputs: existing.map(\.file), scratch: nil,
             monitor: monitor)
         order.task = .evaluate
-        let findings = try await perform(order)
-        if let failure = failure(of: findings, keptNote: { _ in "; the output of an earlier run is kept" }) {
-            throw failure
-        }
+        let findings = try await performer.findings(of: order)
+        let failure = findings.expectationFailure { _ in "; the output of an earlier run is kept" }
+        if let failure { throw failure }
         for output in existing {
             let destination = output.publisher.destination
             guard output.file.isAt(destination), output.file.fingerprint == output.fingerprint else {
@@ -323,75 +287,36 @@ package actor JobExecutor {
         plan.only { output in publishers.contains { $0.task.output.id == output.id } }
     }
 
-    /// Has an order performed. Throws the failure of the work, or `CancellationError`.
-    func perform(_ order: WorkOrder) async throws -> WorkFindings {
-        switch await performer.perform(order) {
-        case .cancelled: throw CancellationError()
-        case .failed(let failure): throw failure
-        case .finished(let findings):
-            try Task.checkCancellation()
-            return findings
+    /// Runs a check, unless the source has already passed it.
+    private func check(_ task: OutputTask, _ onWork: @Sendable () -> Void) async -> JobOutcome {
+        let check = CheckAttempt(task, of: plan, records: records)
+        if check.recordIfUpToDate() { return .upToDate }
+        startTimeout()
+        onWork()
+        do {
+            return .succeeded(try await check.run(by: performer, monitor) { elapsed })
+        } catch {
+            let outcome = outcome(of: error)
+            if case .failed = outcome { check.recordFailure() }
+            return outcome
         }
     }
-
-    /// Returns the failure if an expectation isn't met; nil if all are met. `kept` returns a clause for the message
-    /// that states whether the output at an index was kept.
-    func failure(of findings: WorkFindings, keptNote kept: (Int) -> String?) -> JobFailure? {
-        let failed = findings.outputs.indices.filter { index in
-            findings.outputs[index].expectations.contains { !$0.holds }
-        }
-        let expectations = findings.outputs.flatMap(\.expectations)
-        guard let firstFailed = failed.first, let first = expectations.first(where: { !$0.holds }) else {
-            return nil
-        }
-        let otherFailures = expectations.count { !$0.holds } - 1
-        var keptNotes: [String: String] = [:]
-        var sentences: [String] = []
-        for index in failed {
-            guard let sentence = kept(index) else { continue }
-            keptNotes[findings.outputs[index].expectations.first?.output ?? ""] = sentence
-            if !sentences.contains(sentence) { sentences.append(sentence) }
-        }
-        var failure = JobFailure(
-            first.message + (otherFailures > 0 ? " (and \(otherFailures) more)" : "") + sentences.joined(),
-            at: first.expectation.location, rule: .expectationFailed)
-        failure.keptNotes = keptNotes
-        failure.expectations = expectations
-        failure.preview = findings.outputs[firstFailed].preview
-        return failure
-    }
-
-    // MARK: Timeout
 
     /// Starts the job's `timeout`, which cancels the attempt.
-    func startTimeout() {
-        guard let timeout = plan.scheduling.timeout else { return }
-        let timer = DispatchSource.makeTimerSource(queue: executor.queue)
-        timer.schedule(deadline: .now() + timeout.seconds)
-        timer.setEventHandler { @Sendable in self.assumeIsolated { $0.timeOut() } }
-        timer.activate()
-        self.timer = timer
-    }
-
-    func stopTimeout() {
-        timer?.cancel()
-        timer = nil
-    }
-
-    private func timeOut() {
-        hasTimedOut = true
-        attempt?.cancel()
+    private func startTimeout() {
+        timeout.start(on: executor.queue) { @Sendable in
+            self.assumeIsolated { executor in
+                executor.timeout.expire()
+                executor.attempt?.cancel()
+            }
+        }
     }
 
     // MARK: Outcome
 
     /// Returns the outcome of an attempt that threw an error.
-    func outcome(of error: any Error) -> JobOutcome {
-        if hasTimedOut, let timeout = plan.scheduling.timeout {
-            return .failed(
-                JobFailure(
-                    "the job exceeded its timeout of \(timeout) s", at: plan.location, rule: .jobTimeout))
-        }
+    private func outcome(of error: any Error) -> JobOutcome {
+        if let failure = timeout.failure { return .failed(failure) }
         if Task.isCancelled || error is CancellationError { return .cancelled }
         if let skipped = error as? SkippedOutput { return .skipped(skipped.reason) }
         if let declined = error as? Declined { return .declined(declined.reason) }
@@ -458,7 +383,7 @@ package actor JobExecutor {
         let owners = unfinished.flatMap { output in
             zip(output.files, output.tasks).map { (publisher: output.publisher, file: $0, task: $1) }
         }
-        let failure = failure(of: findings) { index in
+        let failure = findings.expectationFailure { index in
             guard keepsFailed else { return nil }
             let owner = owners[index]
             return owner.publisher.keep(owner.file, of: owner.task)

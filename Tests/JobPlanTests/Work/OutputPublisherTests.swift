@@ -17,16 +17,23 @@ import Testing
 final class FakeRecords: OutputRecords {
     let isForced: Bool
     private let owned: Set<String>
+    /// Relations of existing outputs, by the task's name; `other` for all others.
+    private let relations: [String: (digest: PlanDigest?, relation: PlanDigest.Relation)]
     private let log = Guarded<[String]>([])
 
     /// Calls that change the records.
     var recorded: [String] { log.withLock { $0 } }
 
-    init(isForced: Bool = false, owned: Set<String> = []) { (self.isForced, self.owned) = (isForced, owned) }
+    init(
+        isForced: Bool = false, owned: Set<String> = [],
+        relations: [String: (digest: PlanDigest?, relation: PlanDigest.Relation)] = [:]
+    ) {
+        (self.isForced, self.owned, self.relations) = (isForced, owned, relations)
+    }
 
     private func record(_ call: String) { log.withLock { $0.append(call) } }
     func relation(of task: OutputTask) -> (digest: PlanDigest?, relation: PlanDigest.Relation) {
-        (nil, .other)
+        relations[task.name] ?? (nil, .other)
     }
     func seconds(of task: OutputTask) -> Double? { nil }
     func owns(_ path: String, for file: String) -> Bool { owned.contains(path) }

@@ -1,25 +1,16 @@
 internal import CLinux
-internal import Diagnostics
-internal import Dispatch
-internal import Glibc
-internal import JobPlan
-internal import LibAV
-internal import Locking
-internal import Media
 internal import FileSystem
+internal import Glibc
 
-/// Starting of workers.
-extension WorkerProcess {
-    /// A worker's process id, and the supervisor's ends of its channel and of its standard error.
-    struct Endpoints: Sendable {
-        var process: pid_t
-        var channel: Int32
-        var errorOutput: Int32
-    }
+/// A started worker: its process id, and the supervisor's ends of its channel and of its standard error.
+struct WorkerEndpoints: Sendable {
+    var process: pid_t
+    var channel: Int32
+    var errorOutput: Int32
 
-    /// Starts this executable as a worker in its own process group, so that Ctrl-C in a terminal reaches only the
-    /// supervisor. The worker inherits neither the environment nor other descriptors.
-    static func spawn() throws -> Endpoints {
+    /// Starts this executable as a worker in its own process group, so that Ctrl-C in a terminal reaches only
+    /// the supervisor. The worker inherits neither the environment nor other descriptors.
+    static func spawn() throws -> WorkerEndpoints {
         var (pair, errorPipe): ([Int32], [Int32]) = ([-1, -1], [-1, -1])
         guard tandem_open_worker_line(&pair, &errorPipe) == 0 else {
             throw SystemError("opening the connection to a worker", errno: errno)
@@ -30,7 +21,7 @@ extension WorkerProcess {
         }
         do {
             let process = try spawn(socket: pair[1], errors: errorPipe[1])
-            return Endpoints(process: process, channel: pair[0], errorOutput: errorPipe[0])
+            return WorkerEndpoints(process: process, channel: pair[0], errorOutput: errorPipe[0])
         } catch {
             close(pair[0])
             close(errorPipe[0])
