@@ -62,6 +62,21 @@ import Testing
         #expect(abs(try #require(fit.encodes.last).value - 40) <= 0.3)
     }
 
+    /// A whole that is less similar than the windows, by somewhat more than the accepted difference, is encoded once.
+    @Test(arguments: [0, -0.35]) func windowsExceedTheTarget(_ offset: Double) throws {
+        var target = try target("libx264", .psnr, 40)
+        target.windows = [TimeRange(start: .zero, duration: MediaTime(seconds: 2))]
+        let fit = fit(target, offset: offset) { 52 - 0.5 * $0 }
+        #expect(fit.encodes.count == 1 && !fit.isInsufficient)
+        #expect(abs(try #require(fit.probes.last).value - 40.15) <= 0.15)
+        // Close to identity, the distance to it is halved at most.
+        var high = try self.target("libx264", .ssim, 0.999)
+        high.windows = target.windows
+        var search = QualityFit(high)
+        search.addProbe(QualityFit.Attempt(crf: 10_000, value: 0.9995))
+        #expect(search.nextProbe == nil)
+    }
+
     @Test func targetsOutOfRangeAreUnreachable() throws {
         let fit = fit(try target("libx264", .psnr, 60, crf: 16_000...32_000)) { 52 - 0.5 * $0 }
         #expect(fit.isUnreachable)
