@@ -44,9 +44,9 @@ package struct QualityFit: Sendable {
     /// Returns whether a value exceeds the target by more than the accepted difference.
     func isAbove(_ value: Double) -> Bool { value > target.value + target.within }
 
-    /// The value that probes should have. Windows are more similar than the whole with libx264 and libx265: in fifteen
-    /// searches in two compilations, by 0.3 to 4.3 times the default `within`; less similar with libsvtav1. They should therefore exceed the target by half of the
-    /// accepted difference, but not approach identity.
+    /// The value that probes should have. In fifteen searches in two compilations with libx264 and libx265, the first encode
+    /// was below the target that the windows had met, by 0.3 to 4.3 times the default `within`; with libsvtav1 it was above.
+    /// Windows should therefore exceed the target by half of the accepted difference, but not approach identity.
     private var aim: Double {
         if target.windows.isEmpty { return target.value }
         return min(target.value + target.within / 2, (target.value + target.metric.identity) / 2)

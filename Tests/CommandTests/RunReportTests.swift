@@ -86,7 +86,7 @@ import Testing
             for line in lines: jsonschema.validate(line, schema)
             quality = [l["quality"] for l in lines if l["event"] == "job_finished"][0]
             assert quality["metric"] == "psnr" and 1 <= len(quality["probes"]) <= 5, quality
-            assert {p["windows"] for p in quality["probes"]} == {3, 8} and "windows" not in quality["encodes"][0], quality
+            assert {p["windows"] for p in quality["probes"]} == {2, 8} and "windows" not in quality["encodes"][0], quality
             assert 39 <= quality["encodes"][-1]["value"] <= 41, quality
             assert json.load(open("r.json"))["jobs"][0]["quality"] == quality
             """
@@ -96,7 +96,7 @@ import Testing
         #expect(checked.status == 0, "\(checked.errors)")
         let page = try String(contentsOfFile: scratch.file("r.html"), encoding: .utf8)
         #expect(page.contains("circles: probes"))
-        #expect(page.contains("<th scope=\"row\">probe of 3 windows</th>"))
+        #expect(page.contains("<th scope=\"row\">probe of 2 windows</th>"))
         #expect(page.contains("<th scope=\"row\">probe of 8 windows</th>"))
         #expect(try tandem("run", "-v", "jobs.yaml", in: scratch).errors.contains("same one: up to date"))
         let explained = try tandem("explain", "jobs.yaml", "one", in: scratch).text

@@ -6,18 +6,19 @@ internal import Media
 
 /// The `timeout` of a job: its timer, and whether it has expired.
 struct JobTimeout {
-    private let plan: JobPlan
+    private let duration: MediaTime?
+    private let location: SourceRange
     private var timer: (any DispatchSourceTimer)?
     private var hasExpired = false
 
     /// Creates the timeout of a plan, which may have none.
-    init(of plan: JobPlan) { self.plan = plan }
+    init(of plan: JobPlan) { (duration, location) = (plan.scheduling.timeout, plan.location) }
 
     /// Starts the timer, if the plan has a timeout. `onExpiry` is called on `queue`.
     mutating func start(on queue: DispatchQueue, onExpiry: @escaping @Sendable () -> Void) {
-        guard let timeout = plan.scheduling.timeout else { return }
+        guard let duration else { return }
         let timer = DispatchSource.makeTimerSource(queue: queue)
-        timer.schedule(deadline: .now() + timeout.seconds)
+        timer.schedule(deadline: .now() + duration.seconds)
         timer.setEventHandler(handler: onExpiry)
         timer.activate()
         self.timer = timer
@@ -34,8 +35,8 @@ struct JobTimeout {
 
     /// Failure of a job that exceeded its timeout; nil if it didn't.
     var failure: JobFailure? {
-        guard hasExpired, let timeout = plan.scheduling.timeout else { return nil }
+        guard hasExpired, let duration else { return nil }
         return JobFailure(
-            "the job exceeded its timeout of \(timeout) s", at: plan.location, rule: .jobTimeout)
+            "the job exceeded its timeout of \(duration) s", at: location, rule: .jobTimeout)
     }
 }

@@ -6,7 +6,7 @@ internal import Media
 /// The encoded form of a media plan: its values stand beside those of the output.
 extension MediaPlan {
     /// The values that outputs of other kinds are encoded with.
-    static let none = MediaPlan()
+    static let empty = MediaPlan()
 
     /// Decodes the values. Throws `DecodingError` if one is missing.
     init(from values: KeyedDecodingContainer<OutputPlan.CodingKeys>) throws {

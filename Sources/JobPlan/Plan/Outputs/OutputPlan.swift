@@ -73,7 +73,7 @@ extension OutputPlan: Codable {
     /// Encodes the output (`Encodable`).
     public func encode(to encoder: any Encoder) throws {
         var values = encoder.container(keyedBy: CodingKeys.self)
-        try (media ?? .none).encode(to: &values)
+        try (media ?? .empty).encode(to: &values)
         try values.encode(_id, forKey: .id)
         try values.encode(_input, forKey: .input)
         try values.encode(_destination, forKey: .destination)
