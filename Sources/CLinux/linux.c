@@ -8,6 +8,7 @@
 #include <linux/capability.h>
 #include <linux/openat2.h>
 #include <malloc.h>
+#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <sched.h>
@@ -288,6 +289,12 @@ static int set_thread_right(int number, int is_held) {
 int tandem_drop_priority(void) { return set_thread_right(CAP_SYS_NICE, 0); }
 
 void tandem_restore_priority(void) { set_thread_right(CAP_SYS_NICE, 1); }
+
+void tandem_await_exit(pid_t process, int milliseconds) {
+    struct pollfd exit = {syscall(SYS_pidfd_open, process, 0), POLLIN, 0};
+    poll(&exit, 1, milliseconds);
+    if (exit.fd >= 0) close(exit.fd);
+}
 
 int tandem_processor_count(void) {
     cpu_set_t set;

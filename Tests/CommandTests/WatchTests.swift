@@ -308,7 +308,7 @@ import Testing
             """, in: scratch)
     }
 
-    /// One of two jobs with complementary conditions and the same destination is skipped.
+    /// Jobs with complementary conditions may have the same destination, since all but one are skipped.
     @Test func skippedJobsOwnNoDestination() throws {
         let scratch = try folder()
         func job(_ id: String, _ bounds: String) -> String {

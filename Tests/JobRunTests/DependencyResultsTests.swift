@@ -6,7 +6,7 @@ import Testing
 @testable import JobRun
 @testable import PlanWork
 
-/// What follows from the results of jobs for the jobs that depend on them.
+/// Consequences of the results of jobs for those that depend on them.
 @Suite struct DependencyResultsTests {
     private func plan(_ more: String) throws -> BatchPlan {
         let tail = "tracks: [ { audio: first, encode: { codec: flac } } ]"
@@ -43,7 +43,7 @@ import Testing
             try reasons(plan, [one[0]: .upToDate, one[1]: .cancelled]).blocked
                 == "the job `one`, which it needs, did not succeed")
         // A needed job without output is no failure.
-        let skipped = try reasons(plan, [one[0]: .skipped("no sound"), one[1]: .declined("larger")])
+        let skipped = try reasons(plan, [one[0]: .skipped("no audio"), one[1]: .declined("larger")])
         #expect(skipped.blocked == nil && skipped.skipped == nil)
     }
 
@@ -52,7 +52,7 @@ import Testing
         let failed = try reasons(
             plan, ["two": .failed(JobFailure("broken", at: .startOfFile("j.yaml"), rule: nil))])
         #expect(failed.blocked == "the job `two`, whose output it reads, did not succeed")
-        for outcome in [JobOutcome.skipped("no sound"), .declined("larger")] {
+        for outcome in [JobOutcome.skipped("no audio"), .declined("larger")] {
             let result = try reasons(plan, ["two": outcome])
             #expect(result.blocked == nil)
             #expect(result.skipped == "the job `two`, whose output it reads, has no output")

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <spawn.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 // renameat2(2) with RENAME_NOREPLACE, or without flags. Returns 0, or -1 with errno.
 int tandem_renameat2(int from_dir, const char *from, int to_dir, const char *to, int no_replace);
@@ -37,6 +38,10 @@ int tandem_is_remote_file_system(const char *folder);
 
 // The number of processors on which this process may run (sched_getaffinity(2)); 0 if it can't be determined.
 int tandem_processor_count(void);
+
+// Waits for the exit of a child process, at most for a time (pidfd_open(2)). The child isn't reaped. Waits for the whole
+// time where the system call is missing.
+void tandem_await_exit(pid_t process, int milliseconds);
 
 // fsetxattr(2) and getxattr(2).
 int tandem_fsetxattr(int descriptor, const char *name, const void *value, size_t size);

@@ -38,10 +38,11 @@ struct DependencyResults {
         if let key = job.readKeys.first(where: { outcomes[$0]?.isSuccess == false }) {
             return "the job `\(key.id)`, whose output it reads, did not succeed"
         }
-        if let key = job.neededKeys.first(where: { !jobsWithInstances.contains($0) }) {
+        let needed = job.neededKeys
+        if let key = needed.first(where: { !jobsWithInstances.contains($0) }) {
             return "the job `\(key.id)`, which it needs, has no instance"
         }
-        if let key = job.neededKeys.first(where: failures.contains) {
+        if let key = needed.first(where: failures.contains) {
             return "the job `\(key.id)`, which it needs, did not succeed"
         }
         return nil

@@ -19,10 +19,9 @@ struct RunDestinations {
         self.names = names
     }
 
+    /// Returns the folder and the name of an absolute path.
     private static func split(_ path: String) -> (folder: String, name: String) {
-        let slash = path.lastSlash ?? path.startIndex
-        let folder = slash == path.startIndex && path.hasPrefix("/") ? "/" : String(path[..<slash])
-        return (folder, String(path[slash...].dropFirst()))
+        (path.parentFolder, path.pathParts.last ?? "")
     }
 
     /// Returns a file of `plan` that is also the destination of another output of this run; nil if there is none.
@@ -39,7 +38,7 @@ struct RunDestinations {
     /// check, which writes no files.
     mutating func removeAbandonedFiles(inFolderOf destination: String?) {
         guard let destination else { return }
-        let (folder, _) = Self.split(destination)
+        let folder = destination.parentFolder
         if cleanedFolders.insert(folder.exact).inserted {
             _ = TemporaryFile.removeAbandonedParts(in: folder, of: names[folder.exact] ?? [])
         }

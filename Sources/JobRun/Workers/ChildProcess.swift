@@ -1,3 +1,4 @@
+internal import CLinux
 internal import Glibc
 
 /// The process of a worker, whose parent is this process.
@@ -30,9 +31,9 @@ struct ChildProcess {
         isReaped = true
         var status: Int32 = 0
         // The socket is closed: the process has ended, or must be killed.
-        for _ in 0..<(isKilled ? 0 : 50) {
+        if !isKilled {
+            tandem_await_exit(id, 100)
             if waitpid(id, &status, WNOHANG) == id { return Self.statusText(status) }
-            usleep(2000)
         }
         kill()
         waitpid(id, &status, 0)

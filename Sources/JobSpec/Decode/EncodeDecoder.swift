@@ -161,7 +161,7 @@ struct EncodeDecoder {
         let unknown = unknownKeys(
             fields,
             [
-                .size: size == nil, .fit: fit == nil,
+                .size: size == nil,
                 .bitrate: rate == nil && spec.targetSize == nil && spec.quality == nil,
                 .bufferSize: buffer == nil, .maxBitRate: maximum == nil, .frameRate: frames == nil,
                 .targetSize: spec.targetSize == nil,

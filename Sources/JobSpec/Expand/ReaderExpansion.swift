@@ -13,12 +13,11 @@ struct ReaderExpansion {
 
     /// Decodes the instances that read outputs of other jobs, after those jobs, and returns all jobs in file order.
     func jobs(_ waiting: [Int: [JobInstance]], after independent: [JobSpec]) -> [JobSpec] {
-        var results = [[JobSpec]](repeating: [], count: definition.bases.count)
-        for job in independent {
-            guard let position = definition.positions[job.base] else {
-                preconditionFailure("the job `\(job.base)` is not part of the definition")
-            }
-            results[position].append(job)
+        let decoded = Dictionary(grouping: independent, by: \.base)
+        var results = definition.bases.indices.map { index -> [JobSpec] in
+            let id = definition.bases[index].id.value
+            // Only one of several jobs with the same id, which are reported as duplicates.
+            return definition.positions[id] == index ? decoded[id] ?? [] : []
         }
         let order = order(waiting)
         for index in order { results[index] = read(waiting[index] ?? [], results: results) }

@@ -3,7 +3,7 @@ internal import Media
 
 /// Keys of a video `encode` whose absence is checked.
 enum EncodeKey: String {
-    case size, fit, bitrate
+    case size, bitrate
     case bufferSize = "buffer_size"
     case maxBitRate = "max_bitrate"
     case frameRate = "frame_rate"

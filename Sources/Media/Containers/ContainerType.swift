@@ -50,7 +50,7 @@ public final class ContainerType: Hashable, Sendable {
     /// demuxer, which may be a list.
     package static func names(ofSourceIn format: String) -> [String] {
         let formats = DemuxerModel.names(in: format)
-        let types = all.filter { !$0.model.demuxer.names.allSatisfy { !formats.contains($0) } }.map(\.name)
+        let types = all.filter { $0.model.demuxer.names.contains(where: formats.contains) }.map(\.name)
         return types + formats.filter { !types.contains($0) }.sorted()
     }
 

@@ -83,7 +83,7 @@ import Testing
         let unmet = WorkOutcome.finished(try findings(holds: false))
         let failure = await #expect(throws: JobFailure.self) { try await run(unmet, records) }
         #expect(failure?.rule == .expectationFailed && failure?.keptNotes == [:])
-        #expect(failure?.message.hasSuffix("measured 1 s") == true)
+        #expect(failure?.message == "expected duration 2 s ± 0.001 s, measured 1 s")
         await #expect(throws: CancellationError.self) { try await run(.cancelled, records) }
         let broken = JobFailure("broken", at: plan.location, rule: nil)
         let other = await #expect(throws: JobFailure.self) { try await run(.failed(broken), records) }

@@ -80,7 +80,7 @@ package struct BatchPlanner {
         if let selected {
             for index in expanded.indices {
                 let file = expanded[index]
-                expanded[index].jobs.removeAll { !selected.contains(file.key(of: $0)) }
+                expanded[index].jobs = file.jobs.filter { selected.contains(file.key(of: $0)) }
             }
         }
         if let earlier { JobSelection.keep(earlier, in: &expanded) }

@@ -15,7 +15,7 @@ struct JobSelection {
         let kept = Set(plan.jobs.map(\.key))
         for index in files.indices {
             let file = files[index]
-            files[index].jobs.removeAll { !kept.contains(file.key(of: $0)) }
+            files[index].jobs = file.jobs.filter { kept.contains(file.key(of: $0)) }
         }
     }
 
