@@ -25,6 +25,7 @@
 #include <libavutil/pixdesc.h>
 #include <libavutil/samplefmt.h>
 #include <libavutil/md5.h>
+#include <libavutil/murmur3.h>
 #include <libavutil/sha.h>
 #include <libavutil/timecode.h>
 #include <libswresample/swresample.h>

@@ -118,7 +118,7 @@ package enum Pipeline {
 
     package struct Planned: Sendable {
         /// Plans in starting order, and the errors of jobs that can't be planned.
-        package let plan: BatchPlan
+        package fileprivate(set) var plan: BatchPlan
         /// Job files with their patterns expanded.
         package let files: [JobFile]
         /// All diagnostics, including errors of individual jobs.
@@ -155,9 +155,17 @@ package enum Pipeline {
 
     /// A plan whose outputs don't collide.
     package struct Runnable: Sendable {
-        package let planned: Planned
+        package private(set) var planned: Planned
 
         fileprivate init(planned: Planned) { self.planned = planned }
+
+        /// Returns the plan with jobs that are derived from its own, such as the encoding of some chunks. Their outputs must not
+        /// collide.
+        package func deriving(_ job: (JobPlan) -> JobPlan) -> Runnable {
+            var derived = self
+            derived.planned.plan.jobs = planned.plan.jobs.map(job)
+            return derived
+        }
 
         /// The jobs of the plan, in starting order.
         package var jobs: [RunnableJob] { planned.plan.jobs.map(RunnableJob.init) }

@@ -115,7 +115,7 @@ package actor JobWork {
     /// system, because their output could otherwise depend on earlier jobs. For copies it is kept: they create few
     /// frames, and allocating again would cost more.
     private func configureAllocator() {
-        let isCopy = plan.outputs.filter(\.isMedia).flatMap(\.tracks).allSatisfy {
+        let isCopy = plan.outputs.filter { $0.isMedia || $0.hasChunks }.flatMap(\.tracks).allSatisfy {
             if case .copy = $0.action { true } else { false }
         }
         if order.ownsProcess {

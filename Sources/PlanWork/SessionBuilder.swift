@@ -263,11 +263,36 @@ struct SessionBuilder {
         input.disposition = Set(track.disposition)
         input.sideData =
             track.composing == nil ? packets.sideData.filter { track.sideData.contains($0.kind) } : []
+        if let encoding = track.encoding, let files = encoding.chunkFiles, !files.isEmpty {
+            input.storedChunks = try StoredChunks(
+                files: files.map { ($0.chunks.indices, $0.path) }, identity: encoding.chunkIdentity(),
+                environment: environment.sources)
+        }
+        let output = try output(of: track, source, in: contents, settings)
+        try session.addTrack(output: output, input: input, writer: writer, readBy: reader)
+    }
+
+    /// Creates the reader's output for a track.
+    private func output(
+        of track: TrackPlan, _ source: AssetTrack, in contents: AssetContents, _ settings: TrackSettings
+    ) throws -> AssetReaderOutput {
         let output = try AssetReaderOutput.output(
             of: source, mix: track.mix, composing: track.composing, in: contents, settings: settings.reader)
         output.countsSamples = settings.countsSamples
         output.burnedSubtitles = track.encoding?.burnedSubtitles
-        try session.addTrack(output: output, input: input, writer: writer, readBy: reader)
+        return output
+    }
+
+    /// Creates a reader of a track that is read alone, as a session would read it.
+    func readerOutput(of source: OutputSource) throws -> (AssetReader, AssetReaderOutput) {
+        guard let container = ContainerType.named(source.task.output.container) else {
+            throw MediaError.internalError("unknown container \(source.task.output.container)")
+        }
+        let reader = try AssetReader(asset: source.asset)
+        reader.extent = self.source.extent
+        let settings = try TrackSettings(source.planned, of: source.track, from: self.source, in: container)
+        let contents = try source.asset.loadSynchronously()
+        return (reader, try output(of: source.planned, source.track, in: contents, settings))
     }
 
     /// Returns the clip track that determines the output's format if clips of a composition are copied; nil otherwise.

@@ -38,29 +38,13 @@ def wait(what, condition, seconds=120):
     return value
 
 
-class Batch:
-    """A batch of video jobs in a folder of its own, each of some seconds of work."""
+class Parts:
+    """The parts of a batch in a folder of its own."""
 
-    def __init__(self, name, jobs=6, shards=3, seconds=5, size="1280x720", folder=None, options=()):
-        if SHORT:
-            seconds /= 2
-        self.folder = folder or f"{FOLDER}/{name}"
-        os.makedirs(self.folder, exist_ok=True)
-        self.batch = f"{self.folder}/batch"
-        self.count = jobs
-        spec = f"{self.folder}/jobs.yaml"
-        with open(spec, "w") as file:
-            file.write("version: 1\njobs:\n")
-            for number in range(jobs):
-                length = int(seconds * 1000) + number % 100
-                asset = f"{{ pattern: testsrc, size: {size}, frame_rate: 25, duration: {length}ms }}"
-                encode = "{ codec: h264, preset: slow, crf: 30 }"
-                file.write(
-                    f"  j{number}: {{ asset: {asset}, tracks: [ {{ video: first, encode: {encode} }} ], "
-                    f"destination: out/{number}.mp4 }}\n")
-        self.submitted = run(
-            TANDEM, "submit", spec, "--engine", "slurm", "--out", self.batch, "--shards", str(shards), "--detach",
-            *options)
+    def __init__(self, folder):
+        self.folder = folder
+        os.makedirs(folder, exist_ok=True)
+        self.batch = f"{folder}/batch"
 
     def running(self):
         """Process ids of parts, by their index."""
@@ -92,6 +76,29 @@ class Batch:
     def end(self, seconds=240):
         wait(f"the end of {self.batch}", self.over, seconds)
 
+
+class Batch(Parts):
+    """A batch of video jobs, each of some seconds of work."""
+
+    def __init__(self, name, jobs=6, shards=3, seconds=5, size="1280x720", folder=None, options=()):
+        if SHORT:
+            seconds /= 2
+        super().__init__(folder or f"{FOLDER}/{name}")
+        self.count = jobs
+        spec = f"{self.folder}/jobs.yaml"
+        with open(spec, "w") as file:
+            file.write("version: 1\njobs:\n")
+            for number in range(jobs):
+                length = int(seconds * 1000) + number % 100
+                asset = f"{{ pattern: testsrc, size: {size}, frame_rate: 25, duration: {length}ms }}"
+                encode = "{ codec: h264, preset: slow, crf: 30 }"
+                file.write(
+                    f"  j{number}: {{ asset: {asset}, tracks: [ {{ video: first, encode: {encode} }} ], "
+                    f"destination: out/{number}.mp4 }}\n")
+        self.submitted = run(
+            TANDEM, "submit", spec, "--engine", "slurm", "--out", self.batch, "--shards", str(shards), "--detach",
+            *options)
+
     def complete(self):
         """Resubmits what is missing, and checks that the batch is whole."""
         run(TANDEM, "resubmit", self.batch)
@@ -112,6 +119,35 @@ def undisturbed():
     wait("the reports of the collector", lambda: os.path.exists(f"{batch.batch}/report.html"))
     assert "nothing to submit" in run(TANDEM, "resubmit", batch.batch).stderr
     batch.complete()
+
+
+def film():
+    """A long file whose chunks tasks encode: killed tasks and a lost file of chunks change nothing in the output."""
+    batch = Parts(f"{FOLDER}/film")
+    folder = batch.folder
+    spec = """version: 1
+assets: { film: { pattern: testsrc, size: 1280x720, frame_rate: 25, duration: 60s, tone: 440Hz } }
+jobs:
+  film:
+    asset: film
+    tracks: [ { video: first, encode: { codec: h264, preset: medium, crf: 30, parallel: %s } }, { audio: first, encode: { codec: aac } } ]
+    destination: %s.mp4
+"""
+    for name, parallel in (("whole", "auto"), ("film", "cluster")):
+        with open(f"{folder}/{name}.yaml", "w") as file:
+            file.write(spec % (parallel, name))
+    run(TANDEM, "run", f"{folder}/whole.yaml", "--quiet")
+    words = [TANDEM, "submit", f"{folder}/film.yaml", "--engine", "slurm", "--out", batch.batch]
+    text = run(*words, "--detach", "--shards", "6").stderr
+    assert "job arrays" in text and "note:" not in text, text
+    killed = wait("a running part", batch.running)
+    os.kill(next(iter(killed.values())), signal.SIGKILL)
+    wait("a file of chunks", lambda: glob.glob(f"{batch.batch}/chunks/[0-9]*"))
+    batch.end()
+    run(TANDEM, "collect", batch.batch)
+    with open(f"{folder}/whole.mp4", "rb") as whole, open(f"{folder}/film.mp4", "rb") as film:
+        assert whole.read() == film.read(), "the output differs from that of one machine"
+    assert not os.listdir(f"{batch.batch}/chunks"), "files of chunks remain"
 
 
 def refused():
@@ -298,7 +334,7 @@ def thousand():
     assert max(counts) == 1 and counts.count(0) <= 8, counts
 
 
-attacks = [undisturbed, refused, terminated, killed, cancelled, lost]
+attacks = [undisturbed, film, refused, terminated, killed, cancelled, lost]
 if not SHORT:
     attacks += [limited, twice, controller, early, node, disk, replaced, thousand]
 chosen = [name for name in sys.argv[3:] if name != "short"]

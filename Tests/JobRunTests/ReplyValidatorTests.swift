@@ -26,7 +26,7 @@ import Testing
         ]
         for name in [
             "appendedSamples", "filledSamples", "hiddenSamples", "droppedCaptions", "writtenPackets",
-            "droppedSamples",
+            "droppedSamples", "reusedChunks",
         ] {
             fields[name] = numbers[name] ?? 1
         }
@@ -153,7 +153,7 @@ import Testing
         }
         for name in [
             "appendedSamples", "filledSamples", "hiddenSamples", "droppedCaptions", "writtenPackets",
-            "droppedSamples", "skipped", "leading",
+            "droppedSamples", "reusedChunks", "skipped", "leading",
         ] {
             for value in [-1, 1 << 51, Int.max, Int.min] {
                 #expect(checked(outcome([[try report([name: value])]]), [1]) == nil, "\(name): \(value)")

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -26,12 +27,24 @@ import Testing
     private func encode(
         _ times: [Int64], _ configuration: EncoderConfiguration, chunkLength: Int, maxChunks: Int
     ) throws -> [CodedPacket] {
+        try encode(
+            times, configuration, chunkLength: chunkLength, maxChunks: maxChunks, stored: nil, recorder: nil
+        )
+        .packets
+    }
+
+    /// Encodes frames of noise, where `changed` states frames with another content. Chunks may be `stored`.
+    private func encode(
+        _ times: [Int64], _ configuration: EncoderConfiguration, chunkLength: Int = 20, maxChunks: Int = 2,
+        stored: StoredChunks?, recorder: ChunkRecorder?, changed: Int? = nil
+    ) throws -> (packets: [CodedPacket], reused: Int) {
         let chunked = ChunkedVideoEncoder(
             try FrameEncoder.open(configuration, globalHeaders: true), configuration: configuration,
-            globalHeaders: true, chunkLength: chunkLength, maxChunks: maxChunks)
+            globalHeaders: true, chunkLength: chunkLength, maxChunks: maxChunks, stored: stored,
+            recorder: recorder)
         var random = SeededGenerator(3)
         var packets: [CodedPacket] = []
-        for time in times {
+        for (position, time) in times.enumerated() where !chunked.hasRecordedFrames {
             let frame = try Frame.video(format: .yuv420p, width: 64, height: 64)
             let shift = UInt8.random(in: 0...40, using: &random)
             for index in 0..<3 {
@@ -40,6 +53,7 @@ import Testing
                         for column in 0..<plane.rowSize {
                             bytes[row * plane.bytesPerRow + column] =
                                 UInt8(truncatingIfNeeded: row * column / 7) &+ shift
+                                &+ (position == changed ? 9 : 0)
                         }
                     }
                 }
@@ -48,7 +62,79 @@ import Testing
             try chunked.send(frame) { packet throws(AVError) in packets.append(CodedPacket(packet)) }
         }
         try chunked.finish { packet throws(AVError) in packets.append(CodedPacket(packet)) }
-        return packets
+        return (packets, chunked.reusedChunks)
+    }
+
+    /// Records some chunks of 95 frames, in chunks of 20, to a file.
+    private func record(
+        _ chunks: Range<Int>, _ configuration: EncoderConfiguration, to path: String
+    ) throws {
+        var bytes: [UInt8] = []
+        let recorder = try ChunkRecorder(chunks, identity: "a") { bytes += $0 }
+        let passed = try encode(Self.timings[1], configuration, stored: nil, recorder: recorder).packets
+        #expect(passed.isEmpty)
+        #expect(recorder.count == chunks.clamped(to: 0..<5).count)
+        try Data(bytes).write(to: URL(filePath: path))
+    }
+
+    /// Chunks that others have encoded take the place of encoding: the packets are the same, whichever chunks exist.
+    @Test(arguments: ["libx264", "libx265", "libvpx-vp9", "libaom-av1"])
+    func recordedChunksAreTheSame(_ encoder: String) throws {
+        let scratch = try Scratch()
+        let configuration = try configuration(encoder)
+        let files = [
+            (chunks: 0..<2, path: scratch.file("a")), (chunks: 3..<Int.max, path: scratch.file("b")),
+        ]
+        for file in files { try record(file.chunks, configuration, to: file.path) }
+        let expected = try encode(Self.timings[1], configuration, chunkLength: 20, maxChunks: 1)
+        func joined(
+            _ identity: String = "a", changed: Int? = nil
+        ) throws -> (packets: [CodedPacket], reused: Int) {
+            let stored = StoredChunks(files: files, identity: identity, environment: SourceEnvironment())
+            return try encode(
+                Self.timings[1], configuration, stored: stored, recorder: nil, changed: changed)
+        }
+        let same = try joined()
+        #expect(same.packets == expected && same.reused == 4)
+        // Chunks of another encoding or other frames are not used.
+        let other = try joined("b")
+        #expect(other.packets == expected && other.reused == 0)
+        let changed = try joined(changed: 25)
+        #expect(changed.packets != expected && changed.packets.count == expected.count && changed.reused == 3)
+        let others = try encode(
+            Self.timings[1], configuration, stored: nil, recorder: nil, changed: 25)
+        #expect(others.packets == changed.packets)
+    }
+
+    /// Whatever happens to a file, its chunks are those that were stored, or none.
+    @Test func damagedFilesAreNotUsed() throws {
+        let scratch = try Scratch()
+        let configuration = try configuration("libx264")
+        let path = scratch.file("a")
+        try record(0..<5, configuration, to: path)
+        let whole = try Data(contentsOf: URL(filePath: path))
+        let expected = try encode(Self.timings[1], configuration, chunkLength: 20, maxChunks: 1)
+        var random = SeededGenerator(5)
+        var reused: Set<Int> = []
+        for round in 0..<60 {
+            var bytes = whole
+            switch round % 3 {
+            case 0:
+                bytes[Int.random(in: bytes.indices, using: &random)] ^=
+                    1 << Int.random(in: 0..<8, using: &random)
+            case 1: bytes = bytes.prefix(Int.random(in: bytes.indices, using: &random))
+            // The header of the first chunk, whose numbers position the others.
+            default:
+                bytes[24 + Int.random(in: 0..<56, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
+            try bytes.write(to: URL(filePath: path))
+            let stored = StoredChunks(
+                files: [(0..<5, path)], identity: "a", environment: SourceEnvironment())
+            let found = try encode(Self.timings[1], configuration, stored: stored, recorder: nil)
+            #expect(found.packets == expected, "round \(round)")
+            reused.insert(found.reused)
+        }
+        #expect(reused.isSuperset(of: [0, 4]))
     }
 
     /// Times of a constant rate, and times whose distances differ from chunk to chunk.
@@ -79,7 +165,7 @@ import Testing
 
     /// A cancelled chunk encodes no more frames.
     @Test func cancelledChunkIsComplete() throws {
-        let chunk = EncodingChunk(
+        let chunk = try EncodingChunk(
             nil, try configuration("libaom-av1"), globalHeaders: true, extradata: [])
         chunk.cancel()
         for time in 0..<100 {
@@ -93,7 +179,7 @@ import Testing
 
     /// Packets of encoders with different parameter sets aren't one stream.
     @Test func otherParameterSetsAreAnError() throws {
-        let chunk = EncodingChunk(
+        let chunk = try EncodingChunk(
             nil, try configuration("libx264"), globalHeaders: true, extradata: [1, 2, 3])
         chunk.add(try Frame.video(format: .yuv420p, width: 64, height: 64))
         while !chunk.encodeNext() {}

@@ -64,10 +64,11 @@ package struct ClusterBatch: Sendable {
         _ parts: [Int]?, to engine: ClusterEngineKind, _ resources: ClusterResources, _ command: PartCommand
     ) async throws(EngineError) -> Submitted {
         let count = try partCount()
+        let stages = try converting { () throws(ShardFolder.Problem) in try shards.stages() }
         let (submission, folder) = try SubmissionFolder.create(of: path) { number in
             Submission(
-                number: number, engine: engine, parts: parts ?? Array(0..<count), resources: resources,
-                command: command, host: HostName.current)
+                number: number, engine: engine, parts: parts ?? Array(0..<count), stages: stages,
+                resources: resources, command: command, host: HostName.current)
         }
         let text: String
         switch engine.control {
@@ -106,8 +107,11 @@ package struct ClusterBatch: Sendable {
         guard let latest = found.last?.submission else { throw noSubmission }
         let pending = try await states(of: found)
         let outcomes = try converting { () throws(ShardFolder.Problem) in try shards.outcomes() }
+        let open = outcomes.parts.reduce(into: Set()) { $0.formUnion($1.openJobs) }
         let missing = outcomes.parts.indices.filter { index in
-            pending[index] == nil && outcomes.parts[index].jobs.contains { !$0.isDone }
+            let part = outcomes.parts[index]
+            return pending[index] == nil
+                && (!part.openJobs.isEmpty || part.missingChunks.map(open.contains) == true)
         }
         guard !missing.isEmpty else { return nil }
         return try await submit(

@@ -67,6 +67,9 @@ extension ClusterEngineKind {
         }
     }
 
+    /// Whether parts can begin after others.
+    var ordersParts: Bool { self != .kubernetes }
+
     /// Whether a file is written for another program, which the user starts.
     var isExport: Bool { if case .export = control { true } else { false } }
 

@@ -20,15 +20,19 @@ struct LocalEngine: ClusterEngine {
             echo "$1 $?" >> \(ended)
 
             """, to: Self.part)
-        try folder.writeList(of: submission.parts)
+        let (chunks, joining, others) = (submission.stages ?? PartStages()).divide(submission.parts)
+        try folder.writeList(of: chunks, to: Self.chunkList)
+        try folder.writeList(of: joining + others)
         let concurrent = submission.resources.concurrentParts ?? 1
+        let runAll =
+            "xargs -r -n 1 -P \(concurrent) sh -c 'sh \"$0\" \"$1\" || :' \(SafeText.singleQuoted(folder.file(Self.part)))"
         try folder.write(
             """
             #!/bin/sh
-            # Runs the parts of a submission.
+            # Runs the parts of a submission: first those that encode chunks.
             # `xargs` stops if a command is killed, so that each command has a shell of its own.
-            xargs -n 1 -P \(concurrent) sh -c 'sh "$0" "$1" || :' \(SafeText.singleQuoted(folder.file(Self.part))) \
-                < \(SafeText.singleQuoted(folder.file(SubmissionFolder.list)))
+            \(runAll) < \(SafeText.singleQuoted(folder.file(Self.chunkList)))
+            \(runAll) < \(SafeText.singleQuoted(folder.file(SubmissionFolder.list)))
             exec \(ShellScript.line(submission.command.collect(folder.batch))) > \(SafeText.singleQuoted(folder.file("collect.txt"))) 2>&1
 
             """, to: Self.driver)
@@ -41,6 +45,7 @@ struct LocalEngine: ClusterEngine {
 
     private static let (part, driver) = ("part.sh", "parts.sh")
     private static let (process, ended) = ("process", "ended.txt")
+    private static let chunkList = "chunks.txt"
 
     func states(of submission: Submission, in folder: SubmissionFolder) throws(EngineError) -> [Int:
         PartState]

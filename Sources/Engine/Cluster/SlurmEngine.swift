@@ -1,7 +1,8 @@
 internal import Diagnostics
 
 /// The workload manager Slurm, controlled by its commands (`sbatch`, `squeue`, `scancel`, `scontrol`). The parts of a
-/// submission are the tasks of one job array, after which a job collects the results.
+/// submission are the tasks of a job array, after which a job collects the results. If some encode chunks that others read, each
+/// group of parts has an array.
 struct SlurmEngine: ClusterEngine {
     func maxParts() async throws(EngineError) -> Int {
         Self.maxArraySize(in: try await ToolProcess.run(["scontrol", "show", "config"]))
@@ -23,13 +24,21 @@ struct SlurmEngine: ClusterEngine {
             "#!/bin/sh\nexec \(ShellScript.line(submission.command.collect(folder.batch)))\n",
             to: "collect.sh")
         do throws(EngineError) {
-            let array = Self.id(
-                in: try await ToolProcess.run(["sbatch"] + Self.arrayOptions(submission, in: folder)))
-            guard let array else { throw EngineError(.environment, "`sbatch` printed no job id") }
+            var arrays: [Int] = []
+            for (parts, isDelayed) in submission.groups {
+                let options = Self.arrayOptions(
+                    submission, parts, after: isDelayed ? arrays.first : nil, in: folder)
+                guard let array = Self.id(in: try await ToolProcess.run(["sbatch"] + options)) else {
+                    throw EngineError(.environment, "`sbatch` printed no job id")
+                }
+                arrays.append(array)
+            }
             let printed = try await ToolProcess.run(
-                ["sbatch"] + Self.collectorOptions(submission, after: array, in: folder))
+                ["sbatch"] + Self.collectorOptions(submission, after: arrays, in: folder))
             let collector = Self.id(in: printed).map { ", collected by job \($0)" } ?? ""
-            return "Slurm job array \(array) with \(counted(submission.parts.count, "part"))\(collector)"
+            let names = arrays.map(String.init).joined(separator: ", ")
+            return
+                "Slurm job \(arrays.count == 1 ? "array" : "arrays") \(names) with \(counted(submission.parts.count, "part"))\(collector)"
         } catch {
             // A job may have been accepted although the answer was lost.
             try? await cancel(submission, in: folder)
@@ -76,10 +85,14 @@ struct SlurmEngine: ClusterEngine {
         output.split(whereSeparator: { $0 == ";" || $0.isNewline }).first.flatMap { Int($0) }
     }
 
-    static func arrayOptions(_ submission: Submission, in folder: SubmissionFolder) -> [String] {
+    /// Returns the options of the array of some parts, which begins after another one has ended.
+    static func arrayOptions(
+        _ submission: Submission, _ parts: [Int], after array: Int? = nil, in folder: SubmissionFolder
+    ) -> [String] {
         var options = common(submission, name: submission.name, log: folder.logs, file: "%a.txt")
         let limit = submission.resources.concurrentParts.map { "%\($0)" } ?? ""
-        options += ["--array=\(submission.ranges)\(limit)", "--requeue", "--signal=B:TERM@60"]
+        options += ["--array=\(Submission.ranges(of: parts))\(limit)", "--requeue", "--signal=B:TERM@60"]
+        if let array { options.append("--dependency=afterany:\(array)") }
         if let time = submission.resources.timeLimit { options.append("--time=\(time)") }
         if let processors = submission.resources.processors {
             options.append("--cpus-per-task=\(processors)")
@@ -89,10 +102,13 @@ struct SlurmEngine: ClusterEngine {
     }
 
     private static func collectorOptions(
-        _ submission: Submission, after array: Int, in folder: SubmissionFolder
+        _ submission: Submission, after arrays: [Int], in folder: SubmissionFolder
     ) -> [String] {
         common(submission, name: collectorName(submission), log: folder.path, file: "collect.txt")
-            + ["--dependency=afterany:\(array)", folder.file("collect.sh")]
+            + [
+                "--dependency=afterany:" + arrays.map(String.init).joined(separator: ":"),
+                folder.file("collect.sh"),
+            ]
     }
 
     private static func collectorName(_ submission: Submission) -> String { submission.name + "-collect" }

@@ -1,4 +1,5 @@
 internal import FoundationEssentials
+package import JobRun
 
 /// A submission of some parts of a batch to an engine, as recorded in the batch's folder.
 package struct Submission: Codable, Sendable {
@@ -16,6 +17,8 @@ package struct Submission: Codable, Sendable {
     package var host: String
     /// Indices of the parts, in increasing order.
     package var parts: [Int]
+    /// Parts that encode chunks, and those that begin after them; nil in a batch without them.
+    package var stages: PartStages?
     package var resources: ClusterResources
     package var command: PartCommand
     /// Time of the submission, in seconds since 1970.
@@ -28,10 +31,10 @@ package struct Submission: Codable, Sendable {
 
     /// Creates a submission with a unique name.
     init(
-        number: Int, engine: ClusterEngineKind, parts: [Int], resources: ClusterResources,
-        command: PartCommand,
-        host: String
+        number: Int, engine: ClusterEngineKind, parts: [Int], stages: PartStages = PartStages(),
+        resources: ClusterResources, command: PartCommand, host: String
     ) {
+        self.stages = stages == PartStages() ? nil : stages
         self.number = number
         self.engine = engine
         self.parts = parts
@@ -54,12 +57,19 @@ package struct Submission: Codable, Sendable {
             && name.hasPrefix(Self.prefix) && (1...20).contains(number.count)
             && number.allSatisfy { Self.digits.contains($0) }
             && !parts.isEmpty && parts.allSatisfy { (0..<partCount).contains($0) }
-            && zip(parts, parts.dropFirst()).allSatisfy { $0 < $1 } && host.utf8.count <= 255
+            && zip(parts, parts.dropFirst()).allSatisfy { $0 < $1 }
+            && stages?.isValid(partCount: partCount) != false && host.utf8.count <= 255
             && (0...1e12).contains(begun) && resources.problem(with: engine) == nil && command.isValid
     }
 
-    /// The parts as ranges, such as `0-3,7`, in Slurm's notation.
-    package var ranges: String {
+    /// The parts in groups, each of which is not empty. A group begins after the first one if `isDelayed`.
+    var groups: [(parts: [Int], isDelayed: Bool)] {
+        let (chunks, joining, others) = (stages ?? PartStages()).divide(parts)
+        return [(chunks, false), (joining, !chunks.isEmpty), (others, false)].filter { !$0.0.isEmpty }
+    }
+
+    /// Returns parts as ranges, such as `0-3,7`, in Slurm's notation.
+    package static func ranges(of parts: [Int]) -> String {
         var ranges: [ClosedRange<Int>] = []
         for part in parts {
             if let last = ranges.last, last.upperBound + 1 == part {

@@ -137,10 +137,10 @@ package struct SubmissionFolder: Sendable {
     /// Name of the list of parts.
     static let list = "parts.txt"
 
-    /// Writes the list of parts, one in each line.
+    /// Writes a list of parts, one in each line.
     /// - Throws: An environment error if it can't be written.
-    func writeList(of parts: [Int]) throws(EngineError) {
-        try write(parts.map { "\($0)\n" }.joined(), to: Self.list)
+    func writeList(of parts: [Int], to name: String = list) throws(EngineError) {
+        try write(parts.map { "\($0)\n" }.joined(), to: name)
     }
 
     /// Creates an empty folder in this folder.

@@ -114,6 +114,7 @@ struct RunExecution {
         if let folder = saved?.folder, let shard = saved?.file.shard?.index {
             do throws(ShardFolder.Problem) {
                 try folder.write(report, previews: previews, ofShard: shard)
+                saved?.removeChunks(readBy: records)
             } catch {
                 problems.append("error: \(error)")
             }

@@ -106,9 +106,10 @@ package struct RunSession: Sendable {
             CachingProber(prober, cache: cache, state: state), &found)
         let events = try openEvents(runnable)
         try saved?.check(runnable.planned.plan)
+        let executed = saved?.executed(runnable) ?? runnable
         try warn(runnable.planned.warnings, of: set, &found)
         let execution = RunExecution(
-            runnable: runnable, set: set, state: state, cache: cache, pool: pool, saved: saved,
+            runnable: executed, set: set, state: state, cache: cache, pool: pool, saved: saved,
             options: options,
             begun: unfinished.begun)
         let result = try await execution.run(

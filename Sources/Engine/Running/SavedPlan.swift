@@ -68,6 +68,25 @@ package struct SavedPlan: Sendable {
     /// Throws if the plan that was created now differs from the saved one.
     package func check(_ plan: BatchPlan) throws(EngineError) { try Self.refuse(file.planProblem(now: plan)) }
 
+    /// Returns what a part executes: its jobs, which read the chunks that other parts have encoded, or the encoding of such
+    /// chunks.
+    func executed(_ runnable: Pipeline.Runnable) -> Pipeline.Runnable {
+        guard let folder, let shard = file.shard else { return runnable }
+        if let part = shard.chunks {
+            return runnable.deriving { $0.chunkJob(part, in: folder.chunks) ?? $0 }
+        }
+        guard let parts = shard.readChunks else { return runnable }
+        let chunks = Dictionary(grouping: parts, by: \.key)
+        return runnable.deriving { $0.reading(chunks[$0.key] ?? [], in: folder.chunks) }
+    }
+
+    /// Removes the files of chunks that finished jobs have read.
+    func removeChunks(readBy records: [JobRecord]) {
+        guard let folder, let parts = file.shard?.readChunks else { return }
+        let done = Set(records.filter(\.outcome.isSuccess).map(\.key))
+        folder.remove(parts.filter { done.contains($0.key) })
+    }
+
     private static func refuse(_ problem: String?) throws(EngineError) {
         guard let problem else { return }
         throw EngineError(
@@ -82,11 +101,13 @@ package struct SavedPlan: Sendable {
     // MARK: Writing
 
     /// Writes a plan to a file, or in parts to a folder, and returns the written plan. In parts, jobs that depend on a
-    /// refused job are refused as well. `estimate` determines which jobs a part contains.
+    /// refused job are refused as well. `estimate` determines which jobs a part contains, `distribution` the parts that encode
+    /// chunks, in addition to `shards`; nil for none.
     /// - Throws: An environment error if the plan can't be written, or would overwrite a source or an output.
     package static func write(
         _ planned: Pipeline.Planned, of set: JobFileSet, variables: [String: String], to path: String,
-        shards: Int?, by estimate: ShardPlanner.Estimate = { JobCost($0).work }
+        shards: Int?, distribution: ChunkDistribution? = nil,
+        by estimate: ShardPlanner.Estimate = { JobCost($0).work }
     ) throws(EngineError) -> BatchPlan {
         if let problem = ReportDestinations.problem(
             writing: shards == nil ? [path] : [], with: planned.plan, of: planned.files)
@@ -106,7 +127,9 @@ package struct SavedPlan: Sendable {
         file.programDigest = programDigest
         do throws(ShardFolder.Problem) {
             try ShardFolder(path: path, beneath: set.access.root).write(
-                file, shards: ShardPlanner.split(plan, into: shards, by: estimate))
+                file,
+                ShardPlanner.layout(
+                    plan, into: shards, chunks: distribution?.parts(of: plan) ?? [], by: estimate))
         } catch {
             throw EngineError(.environment, "\(error)")
         }

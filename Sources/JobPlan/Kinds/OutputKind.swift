@@ -17,6 +17,8 @@ package enum OutputKind: Hashable, Sendable {
     case check(CheckPlan)
     /// A folder of renditions with manifests.
     case package(PackagePlan)
+    /// Encoded chunks of the only track.
+    case chunks(ChunksPlan)
 
     /// The part of the plan that depends on the kind.
     package var plan: any KindPlan {
@@ -26,6 +28,7 @@ package enum OutputKind: Hashable, Sendable {
         case .waveform(let plan): plan
         case .check(let plan): plan
         case .package(let plan): plan
+        case .chunks(let plan): plan
         }
     }
 }
@@ -36,7 +39,7 @@ extension OutputPlan {
         case id, location, input, container, destination, destinationLocation, ifExists, makesDirectories,
             tracks
         case expectations, ledger, expectedDuration, expectedSize, notes, warnings
-        case images, waveform, check, package
+        case images, waveform, check, package, chunks
         case optimizesForNetwork, fragmentInterval, segmentation, metadata, requestedTags, keepsFileTimes,
             chapters
         case covers, cover, attachments, sizeLimit, sizeLimitLocation
@@ -51,6 +54,7 @@ extension OutputKind {
             try values.decodeIfPresent(WaveformPlan.self, forKey: .waveform).map(OutputKind.waveform),
             try values.decodeIfPresent(CheckPlan.self, forKey: .check).map(OutputKind.check),
             try values.decodeIfPresent(PackagePlan.self, forKey: .package).map(OutputKind.package),
+            try values.decodeIfPresent(ChunksPlan.self, forKey: .chunks).map(OutputKind.chunks),
         ]
         let found = kinds.compactMap { $0 }
         guard found.count <= 1 else {
@@ -70,6 +74,7 @@ extension OutputKind {
         case .waveform(let plan): try values.encode(plan, forKey: .waveform)
         case .check(let plan): try values.encode(plan, forKey: .check)
         case .package(let plan): try values.encode(plan, forKey: .package)
+        case .chunks(let plan): try values.encode(plan, forKey: .chunks)
         }
     }
 }

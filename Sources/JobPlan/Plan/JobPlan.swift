@@ -117,6 +117,7 @@ extension JobPlan {
                 }
                 return listed.isEmpty ? found : found + [.listed(listed)]
             }
+            + (chunkFiles.isEmpty ? [] : [.listed(chunkFiles)])
     }
 
     /// Whether the job reads a remote source.

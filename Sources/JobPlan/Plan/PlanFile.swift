@@ -51,9 +51,24 @@ package struct PlanFile: Codable, Sendable {
         package var index: Int
         /// Number of parts.
         package var count: Int
-        package init(index: Int, count: Int) {
-            self.index = index
-            self.count = count
+        /// Chunks of the only job that the part encodes, instead of executing the job; nil for other parts.
+        package var chunks: ChunkPart?
+        /// Chunks of the part's jobs that other parts encode; nil if there are none.
+        package var readChunks: [ChunkPart]?
+
+        package init(index: Int, count: Int, chunks: ChunkPart? = nil, readChunks: [ChunkPart]? = nil) {
+            (self.index, self.count) = (index, count)
+            (self.chunks, self.readChunks) = (chunks, readChunks)
+        }
+
+        /// Whether the chunks are those of the plan's jobs.
+        fileprivate func isConsistent(with plan: BatchPlan) -> Bool {
+            let parts = (chunks.map { [$0] } ?? []) + (readChunks ?? [])
+            return (chunks == nil || plan.jobs.count == 1)
+                && parts.allSatisfy { part in
+                    part.isValid
+                        && plan.jobs.first { $0.key == part.key }?.chunkJob(part, in: "/")?.isValid == true
+                }
         }
     }
 
@@ -74,7 +89,9 @@ package struct PlanFile: Codable, Sendable {
         let file = try JSONFormat.value(PlanFile.self, of: data)
         // Only renditions of packages are divided into segments.
         let isDivided = file.plan.jobs.flatMap(\.outputs).contains { $0.media?.segmentation != nil }
-        guard file.plan.jobs.allSatisfy(\.isValid), !isDivided else {
+        guard file.plan.jobs.allSatisfy(\.isValid), !isDivided,
+            file.shard?.isConsistent(with: file.plan) != false
+        else {
             throw DecodingError.dataCorrupted(
                 .init(codingPath: [], debugDescription: "a job's outputs refer to missing inputs"))
         }

@@ -36,12 +36,16 @@ package enum ShardPlanner {
     package typealias Estimate = (JobPlan) -> Double
 
     /// Returns a number of parts, each of which has at least `minWork` seconds of estimated processor time on average, up
-    /// to `atMost` and to the number of jobs; at least 1.
+    /// to `atMost` and to the number of jobs; at least 1. Each job that reads chunks has a part of its own.
     package static func count(
-        for plan: BatchPlan, minWork: Double, atMost: Int, by estimate: Estimate = { JobCost($0).work }
+        for plan: BatchPlan, chunks: [ChunkPart] = [], minWork: Double, atMost: Int,
+        by estimate: Estimate = { JobCost($0).work }
     ) -> Int {
-        let work = plan.jobs.reduce(0) { $0 + estimate($1) }
-        return max(1, min(atMost, plan.jobs.count, Int(min(work / minWork, 1e9))))
+        let distributed = Set(chunks.map(\.key))
+        let others = plan.jobs.filter { !distributed.contains($0.key) }
+        let work = others.reduce(0) { $0 + estimate($1) }
+        let count = min(others.count, max(others.isEmpty ? 0 : 1, Int(min(work / minWork, 1e9))))
+        return max(1, min(atMost, distributed.count + count))
     }
 
     /// Returns the indices of each part's jobs in the plan, in the plan's order. There are always `count` parts; if
@@ -49,6 +53,37 @@ package enum ShardPlanner {
     package static func split(
         _ plan: BatchPlan, into count: Int, by estimate: Estimate = { JobCost($0).work }
     ) -> [[Int]] {
+        balanced(groups(of: plan), of: plan, into: count, by: estimate)
+    }
+
+    /// Returns the parts of a plan, some of whose jobs read files that the parts of `chunks` create. There are at most
+    /// `count` parts besides these, or two if each kind of job needs one.
+    package static func layout(
+        _ plan: BatchPlan, into count: Int, chunks: [ChunkPart], by estimate: Estimate = { JobCost($0).work }
+    ) -> ShardLayout {
+        let distributed = Set(chunks.map(\.key))
+        var (joining, others) = ([[Int]](), [[Int]]())
+        for group in groups(of: plan) {
+            if group.contains(where: { distributed.contains(plan.jobs[$0].key) }) {
+                joining.append(group)
+            } else {
+                others.append(group)
+            }
+        }
+        // A plan without jobs is one part.
+        if joining.isEmpty {
+            return ShardLayout(others: balanced(others, of: plan, into: count, by: estimate))
+        }
+        let joiningParts = max(1, min(joining.count, others.isEmpty ? count : count - 1))
+        let otherParts = max(1, min(others.count, count - joiningParts))
+        return ShardLayout(
+            chunks: chunks, joining: balanced(joining, of: plan, into: joiningParts, by: estimate),
+            others: others.isEmpty
+                ? [] : balanced(others, of: plan, into: otherParts, by: estimate))
+    }
+
+    /// Returns the groups of jobs that depend on each other.
+    private static func groups(of plan: BatchPlan) -> [[Int]] {
         var groups = DisjointSets(count: plan.jobs.count)
         var instances: [JobKey: Int] = [:]
         var instancesOfJobs: [WrittenJobKey: [Int]] = [:]
@@ -66,8 +101,14 @@ package enum ShardPlanner {
         }
         var members: [Int: [Int]] = [:]
         for index in plan.jobs.indices { members[groups.root(of: index), default: []].append(index) }
+        return members.values.sorted { $0[0] < $1[0] }
+    }
+
+    private static func balanced(
+        _ groups: [[Int]], of plan: BatchPlan, into count: Int, by estimate: Estimate
+    ) -> [[Int]] {
         let costs = plan.jobs.map(estimate)
-        let weighted = members.values.map { (jobs: $0, work: $0.reduce(0) { $0 + costs[$1] }) }
+        let weighted = groups.map { (jobs: $0, work: $0.reduce(0) { $0 + costs[$1] }) }
         var shards = [(jobs: [Int], work: Double)](repeating: ([], 0), count: max(1, count))
         // Longest processing time first: the greatest work of a part is at most 4/3 of the optimum.
         for group in weighted.sorted(by: { ($0.work, -$0.jobs[0]) > ($1.work, -$1.jobs[0]) }) {
@@ -77,6 +118,16 @@ package enum ShardPlanner {
         }
         return shards.map { $0.jobs.sorted() }
     }
+}
+
+/// The parts of a plan, in their order: those that encode chunks, those whose jobs read the chunks, and others.
+package struct ShardLayout: Sendable {
+    /// Chunks of each part.
+    package var chunks: [ChunkPart] = []
+    /// Indices in the plan of each part's jobs, some of which read chunks. These parts begin after those that encode chunks.
+    package var joining: [[Int]] = []
+    /// Indices in the plan of the other parts' jobs.
+    package var others: [[Int]] = []
 }
 
 /// The groups of connected indices (union-find).

@@ -42,27 +42,51 @@ package struct ShardFolder: Sendable {
         var version = 1
         /// SHA-256 digests in hexadecimal, by part.
         var parts: [String]
+        /// Number of parts that encode chunks, which are the first; nil if there are none.
+        var chunkParts: Int?
+        /// Number of parts after these that read the chunks.
+        var joiningParts: Int?
 
         var isValid: Bool {
             kind == "tandem-parts" && version == 1 && (1...ShardFolder.maxParts).contains(parts.count)
+                && stages.isValid(partCount: parts.count)
         }
+
+        var stages: PartStages { PartStages(chunkParts: chunkParts ?? 0, joiningParts: joiningParts ?? 0) }
     }
     private var results: String { path + "/results" }
 
+    /// Absolute path of the folder with the files of chunks.
+    package var chunks: String { StateFolder(path: path).absolute + "/chunks" }
+
     /// Writes the parts and the manifest. Creates the folder; throws if it isn't empty.
-    package func write(_ plan: PlanFile, shards: [[Int]]) throws(Problem) {
+    package func write(_ plan: PlanFile, _ layout: ShardLayout) throws(Problem) {
         if let found = try? FileManager.default.contentsOfDirectory(atPath: path), !found.isEmpty {
             throw Problem("\(path) is not empty; parts of a plan are written to a new folder")
         }
         do {
             try FileManager.default.createDirectory(atPath: results, withIntermediateDirectories: true)
             var digests: [String] = []
-            for (index, jobs) in shards.enumerated() {
+            let jobsOfParts = layout.joining + layout.others
+            let count = layout.chunks.count + jobsOfParts.count
+            let chunks = Dictionary(grouping: layout.chunks, by: \.key)
+            let jobs = Dictionary(
+                plan.plan.jobs.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+            for index in 0..<count {
                 var part = plan
-                part.shard = PlanFile.Shard(index: index, count: shards.count)
+                part.shard = PlanFile.Shard(index: index, count: count)
+                let planned: [JobPlan]
+                if index < layout.chunks.count {
+                    let chunks = layout.chunks[index]
+                    planned = jobs[chunks.key].map { [$0] } ?? []
+                    part.shard?.chunks = chunks
+                } else {
+                    planned = jobsOfParts[index - layout.chunks.count].map { plan.plan.jobs[$0] }
+                    let read = planned.flatMap { chunks[$0.key] ?? [] }
+                    part.shard?.readChunks = read.isEmpty ? nil : read
+                }
                 // Jobs that can't be planned, and skipped jobs, belong to no part. The first part contains them for
                 // `collect`.
-                let planned = jobs.map { plan.plan.jobs[$0] }
                 part.plan = BatchPlan(
                     jobs: planned,
                     skips: index == 0 ? plan.plan.skips : Self.skips(of: plan.plan, neededBy: planned),
@@ -71,8 +95,12 @@ package struct ShardFolder: Sendable {
                 try data.write(to: URL(filePath: name(ofShard: index)), options: .withoutOverwriting)
                 digests.append(SHA256Hasher.digest(of: Array(data)))
             }
-            try JSONFormat.data(of: Manifest(parts: digests))
-                .write(to: URL(filePath: manifest), options: .withoutOverwriting)
+            var manifest = Manifest(parts: digests)
+            if !layout.chunks.isEmpty {
+                (manifest.chunkParts, manifest.joiningParts) = (layout.chunks.count, layout.joining.count)
+            }
+            try JSONFormat.data(of: manifest)
+                .write(to: URL(filePath: self.manifest), options: .withoutOverwriting)
         } catch {
             throw Problem("\(path) can't be written: \(error)")
         }
@@ -95,15 +123,20 @@ package struct ShardFolder: Sendable {
         return plan.skips.filter { needed.contains($0.writtenKey) }
     }
 
-    private func digests() throws(Problem) -> [String] {
+    private func digests() throws(Problem) -> [String] { try readManifest().parts }
+
+    private func readManifest() throws(Problem) -> Manifest {
         guard let data = contents(of: manifest) else {
             throw Problem("\(path) is not a plan in parts: \(manifest) can't be read")
         }
         guard let list = try? JSONFormat.value(Manifest.self, of: data), list.isValid else {
             throw Problem("\(path) is not a plan in parts: \(manifest) doesn't list any")
         }
-        return list.parts
+        return list
     }
+
+    /// Returns which parts encode chunks, and which read them.
+    package func stages() throws(Problem) -> PartStages { try readManifest().stages }
 
     /// Reads one part. Throws if it was changed after planning.
     package func shard(_ index: Int) throws(Problem) -> PlanFile { try shard(index, of: try digests()) }
@@ -127,7 +160,7 @@ package struct ShardFolder: Sendable {
                 "\(name(ofShard: index)) was changed after it was planned")
         }
         guard let file = try? PlanFile.read(data),
-            file.shard == PlanFile.Shard(index: index, count: digests.count)
+            file.shard?.index == index, file.shard?.count == digests.count
         else {
             throw Problem("\(name(ofShard: index)) is not part \(index) of a plan")
         }
@@ -229,8 +262,12 @@ package struct ShardFolder: Sendable {
 
     /// The outcome of a part.
     package struct PartOutcome: Sendable {
-        /// Entries of the planned outputs, in the plan's order.
+        /// Entries of the planned outputs, in the plan's order; empty for a part that encodes chunks.
         package var jobs: [RunReport.Job]
+        /// The planned jobs with an output that isn't done.
+        package var openJobs: Set<JobKey>
+        /// The job whose chunks the part encodes, if their file doesn't exist; nil otherwise.
+        package var missingChunks: JobKey?
         /// Entries of jobs that no part contains, because they can't be planned or are skipped; only in the first part.
         package var others: [RunReport.Job]
     }
@@ -266,9 +303,14 @@ package struct ShardFolder: Sendable {
         for (index, found) in results.enumerated() {
             let part = try shard(index, of: digests)
             if index == 0 { files = part.files }
+            let chunks = part.shard?.chunks
+            let planned = chunks == nil ? part.plan.jobs : []
+            let entriesOfJobs = planned.map { self.entries(of: $0, found.claims) }
+            let open = zip(planned, entriesOfJobs).filter { $1.contains { !$0.isDone } }.map(\.0.key)
             outcomes.append(
                 PartOutcome(
-                    jobs: part.plan.jobs.flatMap { entries(of: $0, found.claims) },
+                    jobs: entriesOfJobs.flatMap(\.self), openJobs: Set(open),
+                    missingChunks: chunks.flatMap { exists($0) ? nil : $0.key },
                     others: part.plan.refusals.map { RunReport.Job(refused: $0) }
                         + (index == 0 ? part.plan.skips.map { RunReport.Job(skipped: $0) } : [])))
         }
@@ -279,6 +321,13 @@ package struct ShardFolder: Sendable {
             status: jobs.allSatisfy(\.isDone) ? .succeeded : .failed)
         return (outcomes, report)
     }
+
+    private func path(of part: ChunkPart) -> String { chunks + "/" + part.name }
+
+    private func exists(_ part: ChunkPart) -> Bool { access(path(of: part), F_OK) == 0 }
+
+    /// Removes files of chunks that are no longer read.
+    package func remove(_ parts: [ChunkPart]) { for part in parts { unlink(path(of: part)) } }
 
     /// Returns the entries of a job's outputs.
     private func entries(of plan: JobPlan, _ claims: [ClaimKey: [RunReport.Job]]) -> [RunReport.Job] {

@@ -124,10 +124,10 @@ enum RateControlCheck {
         }
     }
 
-    /// Checks `parallel` with a number of chunks against the encoder and the rate control. `auto` encodes the track as a
+    /// Checks `parallel` with a number of chunks, or with `cluster`, against the encoder and the rate control. `auto` encodes the track as a
     /// whole where chunks aren't supported.
     static func checkChunks(_ spec: VideoEncodeSpec, into sink: inout DiagnosticSink) {
-        guard let parallel = spec.parallel, case .chunks = parallel.value else { return }
+        guard let parallel = spec.parallel, parallel.value.requiresChunks else { return }
         let codec = spec.codec.value
         if codec.encoder.operation.chunkSettings == nil {
             sink.error(.codecSetting, "`parallel` is not supported by \(codec.label)", at: parallel.range)
@@ -141,6 +141,13 @@ enum RateControlCheck {
             } else {
                 spec.maxBitRate.map { ("max_bitrate", $0.range) }
             }
+        if let quality = spec.quality, parallel.value == .distributed {
+            sink.error(
+                .conflictingKeys,
+                "`parallel: cluster` can't be combined with `quality`, which is searched on one machine",
+                at: parallel.range, notes: [Diagnostic.Note("`quality` is here", at: quality.range)],
+                help: "`parallel: auto` uses the processors of one machine")
+        }
         if let rate {
             sink.error(
                 .conflictingKeys,

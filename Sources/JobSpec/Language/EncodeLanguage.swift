@@ -58,7 +58,7 @@ extension Language {
                 "Maximum time or number of frames between keyframes."),
             KeyInfo(
                 "parallel", parallelism,
-                "Encode chunks of the track concurrently: if it is long enough and its settings allow it (`auto`), or at most that number at a time. The result is the same for any number. For libx264, libx265, libvpx-vp9 and libaom-av1 with constant quality.",
+                "Encode chunks of the track concurrently: if it is long enough and its settings allow it (`auto`), or at most that number at a time. `cluster` also lets the parts of a batch that `tandem submit` starts encode them, on several machines. The result is the same in all these cases. For libx264, libx265, libvpx-vp9 and libaom-av1 with constant quality.",
                 default: "off"),
             KeyInfo("b_frames", .integer(0...16), "Maximum number of consecutive B-frames."),
             KeyInfo(

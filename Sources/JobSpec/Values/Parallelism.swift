@@ -6,20 +6,31 @@ package enum Parallelism: Hashable, Sendable {
     case off
     /// Chunks, with a maximum number of them at a time.
     case chunks(Int)
+    /// Chunks, which the parts of a submitted batch encode. On one machine, all of its processors.
+    case distributed
 }
 
-extension Parallelism: ScalarValue {}
+extension Parallelism: ScalarValue {
+    /// Whether chunks that aren't possible are an error.
+    var requiresChunks: Bool {
+        switch self {
+        case .automatic, .off: false
+        case .chunks, .distributed: true
+        }
+    }
+}
 
 extension Language {
     static let parallelism = ValueSyntax(
         [
             .integer(chunkCounts),
-            .text(pattern: "^(auto|off)$", example: "auto"),
-        ], expected: "expected `auto`, `off`, or a number of chunks from 1 to 256"
+            .text(pattern: "^(auto|off|cluster)$", example: "auto"),
+        ], expected: "expected `auto`, `off`, `cluster`, or a number of chunks from 1 to 256"
     ) { text -> Parallelism? in
         switch text {
         case "auto": .automatic
         case "off": .off
+        case "cluster": .distributed
         default: Quantity.integer(text).flatMap { chunkCounts.contains($0) ? .chunks($0) : nil }
         }
     }

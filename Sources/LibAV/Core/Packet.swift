@@ -140,6 +140,47 @@ package struct Packet: ~Copyable, @unchecked Sendable {
     /// Whether the demuxer has marked the packet as damaged (`AV_PKT_FLAG_CORRUPT`).
     package var isCorrupt: Bool { raw.pointee.flags & AV_PKT_FLAG_CORRUPT != 0 }
 
+    /// The flags (`AVPacket.flags`).
+    package var flags: Int32 {
+        get { raw.pointee.flags }
+        nonmutating set { raw.pointee.flags = newValue }
+    }
+
+    /// Side data of a packet, by libavcodec's number of its type.
+    package struct SideData: Hashable, Sendable {
+        package var type: Int32
+        package var bytes: [UInt8]
+
+        package init(type: Int32, bytes: [UInt8]) { (self.type, self.bytes) = (type, bytes) }
+    }
+
+    /// The side data that a muxer or a decoder may need: all but statistics of an encoder (`AV_PKT_DATA_QUALITY_STATS`).
+    package var essentialSideData: [SideData] {
+        (0..<Int(max(0, raw.pointee.side_data_elems))).compactMap { index in
+            let found = raw.pointee.side_data[index]
+            guard found.type != AV_PKT_DATA_QUALITY_STATS else { return nil }
+            return SideData(
+                type: Int32(found.type.rawValue),
+                bytes: Array(UnsafeBufferPointer(start: found.data, count: Int(found.size))))
+        }
+    }
+
+    /// Adds side data (`av_packet_new_side_data`).
+    /// - Throws: `AVError` for a type that the library doesn't have, or if there is no memory.
+    package func add(_ sideData: SideData) throws(AVError) {
+        guard (0..<Int32(AV_PKT_DATA_NB.rawValue)).contains(sideData.type) else {
+            throw AVError(
+                code: tandem_einval, operation: "av_packet_new_side_data", detail: "unknown type")
+        }
+        let type = AVPacketSideDataType(rawValue: .init(sideData.type))
+        guard let data = av_packet_new_side_data(raw, type, sideData.bytes.count) else {
+            throw .outOfMemory("av_packet_new_side_data")
+        }
+        sideData.bytes.withUnsafeBytes { bytes in
+            if let base = bytes.baseAddress { memcpy(data, base, bytes.count) }
+        }
+    }
+
     /// Number of decoded samples to drop at the start and at the end (`AV_PKT_DATA_SKIP_SAMPLES`).
     package var skippedSamples: (start: Int, end: Int) {
         var size = 0

@@ -84,12 +84,6 @@ package struct Muxer: ~Copyable, @unchecked Sendable {
         return Muxer(adopting: context, io: io, sink: sink)
     }
 
-    /// Whether codec headers are stored in the container's header instead of the packets
-    /// (`AVFMT_GLOBALHEADER`).
-    package var requiresGlobalHeaders: Bool {
-        context.pointee.oformat.pointee.flags & AVFMT_GLOBALHEADER != 0
-    }
-
     /// Disables the shift of negative timestamps to 0 (`avoid_negative_ts`).
     package func keepNegativeTimestamps() { context.pointee.avoid_negative_ts = 0 }
 

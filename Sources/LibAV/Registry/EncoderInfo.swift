@@ -54,11 +54,15 @@ package struct EncoderInfo: Sendable {
 package struct MuxerInfo: Sendable {
     /// Name of the muxer in FFmpeg.
     package let name: String
+    /// Whether codec headers are stored in the container's header instead of the packets
+    /// (`AVFMT_GLOBALHEADER`).
+    package let requiresGlobalHeaders: Bool
 
     /// Looks up a muxer by name; nil if this build doesn't contain it.
     package init?(named name: String) {
-        guard av_guess_format(name, nil, nil) != nil else { return nil }
+        guard let format = av_guess_format(name, nil, nil) else { return nil }
         self.name = name
+        requiresGlobalHeaders = format.pointee.flags & AVFMT_GLOBALHEADER != 0
     }
 
     /// Returns whether the container supports a codec, by FFmpeg's name (`avformat_query_codec`).

@@ -100,6 +100,9 @@ public final class ContainerType: Hashable, Sendable {
         }
     }
 
+    /// Whether codec headers are stored in the container's header instead of the packets.
+    var requiresGlobalHeaders: Bool { MuxerInfo(named: model.muxer)?.requiresGlobalHeaders ?? false }
+
     /// Returns whether the container supports cover art in a codec, by libavcodec's name.
     package func canHoldCover(codec: String) -> Bool { model.coverCodecs.contains(codec) }
 

@@ -37,6 +37,8 @@ public struct TrackReport: Hashable, Codable, Sendable {
     public var interlacedFrom: MediaTime?
     /// End of the last sample, from the session's start.
     public var end: MediaTime
+    /// Number of chunks that were not encoded because they existed already; nil unless some could exist.
+    package var reusedChunks: Int?
 }
 
 extension TrackReport {
@@ -189,7 +191,8 @@ public final class ReencodeSession: @unchecked Sendable {
                 writtenPackets: packets,
                 droppedSamples: transfer.output.droppedSamples, damage: transfer.output.damagedSamples,
                 formatChange: transfer.output.formatChange, interlacedFrom: transfer.output.interlacedFrom,
-                end: min(transfer.input.appendedTime, stop ?? transfer.input.appendedTime))
+                end: min(transfer.input.appendedTime, stop ?? transfer.input.appendedTime),
+                reusedChunks: transfer.input.storedChunks == nil ? nil : transfer.input.ending.reusedChunks)
         }
     }
 

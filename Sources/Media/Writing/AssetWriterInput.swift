@@ -52,6 +52,8 @@ public final class AssetWriterInput: @unchecked Sendable {
     /// Maximum number of chunks that are encoded at a time, if the configuration divides the track into chunks; nil for
     /// the number of processors. Set before writing starts. Default: nil.
     package var maxChunks: Int?
+    /// Chunks of the track that may be encoded already. Set before writing starts. Default: nil.
+    package var storedChunks: StoredChunks?
     /// An identifier for the caller, which the input's errors carry. Default: nil.
     package var id: Int?
 
@@ -380,7 +382,7 @@ public final class AssetWriterInput: @unchecked Sendable {
                 globalHeaders: globalHeaders, isFedByReader: isFedByReader,
                 isOnlyWork: !sharesProcessors && writer?.inputs.count == 1,
                 maxChunks: maxChunks, sourceBitsPerPixel: sourceBitsPerPixel, scaling: scalingMode,
-                boundaries: boundaries,
+                boundaries: boundaries, storedChunks: storedChunks,
                 canStartLate: !container.hasEditLists
                     || writer?.segmentProfile == nil && writer?.publishing != .immediately,
                 reference: reference)

@@ -36,6 +36,8 @@ struct TrackEnding: Sendable {
     var filledSamples = 0
     /// Number of frames whose closed captions were dropped.
     var droppedCaptions = 0
+    /// Number of chunks that were not encoded because they existed already.
+    var reusedChunks = 0
     /// Whether HEVC packets contained parameter sets that the sample entry lacks.
     var hasOtherParameterSets = false
 }

@@ -55,7 +55,7 @@ struct OutputHeader {
         var tracks: [Track] = []
         for input in inputs {
             let (parameters, timeBase) = try input.open(
-                container: container, globalHeaders: muxer.requiresGlobalHeaders)
+                container: container, globalHeaders: container.requiresGlobalHeaders)
             tracks.append(
                 Track(
                     packetTimeBase: timeBase, codecDelay: codecDelay(parameters, timeBase: timeBase),

@@ -38,6 +38,10 @@ extension SessionBuilder {
             return ImagesWork(try source(index, file: files[index], cancellation), images: images)
         case .waveform(let waveform):
             return WaveformWork(try source(index, file: files[index], cancellation), waveform: waveform)
+        case .chunks(let chunks):
+            let source = try source(index, file: files[index], cancellation)
+            let (reader, output) = try readerOutput(of: source)
+            return try ChunksWork(source, chunks: chunks, output: output, reader: reader)
         case .check: return try check(index, cancellation: cancellation)
         }
     }
@@ -73,7 +77,8 @@ extension OutputPublisher {
         of written: [WrittenFile], reusing reused: [String: StreamingRendition], in root: PathRoot
     ) throws -> PublishedItems {
         switch output.kind {
-        case .media, .waveform, .check: return PublishedItems(items: try splitFiles(of: written, in: root))
+        case .media, .waveform, .check, .chunks:
+            return PublishedItems(items: try splitFiles(of: written, in: root))
         case .images(let images):
             return PublishedItems(
                 items: try splitFiles(of: written, in: root), detail: .images(images.results(of: written)))

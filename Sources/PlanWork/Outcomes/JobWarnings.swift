@@ -27,7 +27,7 @@ package struct JobWarnings {
         let tracks = zip(plan.tracks, findings.tracks)
         for what in [
             leadingFrameWarning, droppedSampleWarning, captionWarning, formatChangeWarning,
-            interlacingWarning,
+            interlacingWarning, chunkWarning,
         ] {
             lines += tracks.compactMap { track, report in what(track, report).map { prefixed($0, of: track) }
             }
@@ -122,6 +122,15 @@ package struct JobWarnings {
         return track.source.mediaType == .subtitle
             ? "\(counted(report.droppedSamples, "subtitle event")) dropped, because more are shown at once than mov_text supports"
             : "\(counted(report.droppedSamples, "frame")) dropped, because their times don't increase"
+    }
+
+    /// The warning about chunks that other parts of a batch should have encoded.
+    private func chunkWarning(_ track: TrackPlan, _ report: TrackReport) -> String? {
+        guard let reused = report.reusedChunks, let length = track.encoding?.encoder.chunk else { return nil }
+        let all = (report.appendedSamples + length - 1) / max(1, length)
+        guard reused < all else { return nil }
+        return
+            "\(all - reused) of \(counted(all, "chunk")) encoded here, because no other part has encoded them"
     }
 
     private func leadingFrameWarning(_ track: TrackPlan, _ report: TrackReport) -> String? {

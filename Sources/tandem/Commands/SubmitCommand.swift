@@ -67,8 +67,7 @@ struct SubmitCommand: AsyncParsableCommand {
         let paths = spec.files.map { StateFolder(path: $0).absolute }
         let set = try variables.load(paths, access.granted(for: paths))
         let batch = ClusterBatch(path: out, beneath: set.access.root)
-        try batch.requireInsideRoot()
-        let maxParts = try await engine.maxParts()
+        let submission = try await BatchSubmission(of: batch, to: engine, shards: shards)
         let result = try reporting.passing(set) {
             try DryRun(of: set, reporting.strictness, state: state.location, workers: workers.settings)
                 .plan(only: only, inParts: true)
@@ -81,22 +80,15 @@ struct SubmitCommand: AsyncParsableCommand {
         {
             throw ExitCode(status)
         }
-        let plan = result.planned.plan
-        let count =
-            shards
-            ?? ShardPlanner.count(
-                for: plan, minWork: ClusterBatch.minWork, atMost: maxParts, by: result.forecast.work(of:))
-        guard count <= maxParts else {
-            throw ValidationError("--shards must be at most \(maxParts), the limit of the cluster")
-        }
-        _ = try SavedPlan.write(
-            result.planned, of: set, variables: try variables.values(), to: batch.path, shards: count,
-            by: result.forecast.work(of:))
+        let parts = try submission.parts(of: result.planned.plan, by: result.forecast.work(of:))
+        parts.notes.forEach(Terminal.reportLine)
         var command = try PartCommand(
             program: program ?? engine.program, root: set.access.rootFolder,
             isUntrusted: access.untrusted, allowsNetwork: access.allowNetwork, workers: workers.settings)
         command.cache = try cache.settings(isUntrusted: access.untrusted)?.absolute
-        let submitted = try await batch.submitNew(to: engine, requested.resources, command)
+        let submitted = try await submission.submit(
+            result.planned, of: set, variables: try variables.values(), in: parts,
+            by: result.forecast.work(of:), requested.resources, command)
         Terminal.reportLine(submitted.text)
         if detach || !submitted.isStarted {
             return Terminal.reportLine("print the state: tandem status \(SafeText.shellWord(out))")

@@ -1,5 +1,6 @@
 import FileSystem
 import Foundation
+import JobRun
 import TestSupport
 import Testing
 
@@ -92,6 +93,27 @@ import Testing
                 try OpenJobDescriptionExport().document(of: other, in: braces)
             }
         }
+    }
+
+    /// Parts that read chunks are a step after that of the chunks. Tasks are positions in the list of parts.
+    @Test func jobTemplateHasAStepForEachGroup() throws {
+        let scratch = try Scratch()
+        var (submission, folder) = try submission(
+            .openjd, [1, 2, 3, 5, 7], resources(), in: scratch.path + "/b")
+        submission.stages = PartStages(chunkParts: 3, joiningParts: 2)
+        let text = try OpenJobDescriptionExport().document(of: submission, in: folder)
+        let template = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+        let steps = try #require(template?["steps"] as? [[String: Any]])
+        let ranges = steps.map { step in
+            let space = step["parameterSpace"] as? [String: Any]
+            return (space?["taskParameterDefinitions"] as? [[String: Any]])?.first?["range"] as? String
+        }
+        let dependencies = steps.map { step in
+            (step["dependencies"] as? [[String: String]] ?? []).compactMap { $0["dependsOn"] }
+        }
+        #expect(steps.map { $0["name"] as? String } == ["Parts", "Parts2", "Parts3", "Collect"])
+        #expect(ranges == ["0-1", "2-2", "3-4", nil])
+        #expect(dependencies == [[], ["Parts"], [], ["Parts", "Parts2", "Parts3"]])
     }
 
     @Test func scriptsMapIndicesToParts() throws {

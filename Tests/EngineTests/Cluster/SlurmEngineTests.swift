@@ -1,5 +1,6 @@
 import FileSystem
 import Foundation
+import JobRun
 import TestSupport
 import Testing
 
@@ -28,7 +29,7 @@ import Testing
             requested
         }
         #expect(
-            SlurmEngine.arrayOptions(submission, in: folder) == [
+            SlurmEngine.arrayOptions(submission, submission.parts, in: folder) == [
                 "--parsable", "--job-name=\(submission.name)",
                 "--output=\(scratch.path)/50%%\u{301}/submissions/1/logs/%a.txt", "--open-mode=append",
                 "--partition=long",
@@ -36,6 +37,25 @@ import Testing
                 "--time=4:00:00",
                 "--cpus-per-task=8", "--mem=4194304K", "\(scratch.path)/50%\u{301}/submissions/1/part.sh",
             ])
+    }
+
+    /// Parts that read chunks begin after those that encode them; other parts wait for none.
+    @Test func groupsOfPartsAreSeparateArrays() throws {
+        let scratch = try Scratch()
+        var submission = try order([1, 2, 3, 5, 7])
+        #expect(submission.groups.map(\.parts) == [[1, 2, 3, 5, 7]] && !submission.groups[0].isDelayed)
+        submission.stages = PartStages(chunkParts: 3, joiningParts: 2)
+        #expect(submission.groups.map(\.parts) == [[1, 2], [3], [5, 7]])
+        #expect(submission.groups.map(\.isDelayed) == [false, true, false])
+        let (_, folder) = try SubmissionFolder.create(of: scratch.path) { [submission] _ in submission }
+        let options = SlurmEngine.arrayOptions(submission, [3], after: 42, in: folder)
+        #expect(options.contains("--array=3") && options.contains("--dependency=afterany:42"))
+        // Without parts that encode chunks, nothing is awaited.
+        submission.parts = [4]
+        #expect(submission.groups.map(\.parts) == [[4]] && !submission.groups[0].isDelayed)
+        for (chunks, joining) in [(4, 5), (-1, 1), (3, 0), (0, 3), (9, 1)] {
+            #expect(!PartStages(chunkParts: chunks, joiningParts: joining).isValid(partCount: 8))
+        }
     }
 
     @Test func scriptsQuoteWords() throws {

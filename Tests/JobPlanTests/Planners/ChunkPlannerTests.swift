@@ -35,6 +35,11 @@ import Testing
                 == .init(length: 194, maximum: 3, description: "chunks of 194 frames, at most 3 at a time"))
         #expect(decide(.automatic) == .init(length: 194, description: "chunks of 194 frames"))
         #expect(decide(.off) == .init(description: "off"))
+        #expect(
+            decide(.distributed, frames: 3)
+                == .init(
+                    length: 194, isDistributed: true,
+                    description: "chunks of 194 frames, distributed by `tandem submit`"))
     }
 
     @Test func shortTracksAreEncodedAsAWholeByDefault() {

@@ -35,26 +35,33 @@ struct OpenJobDescriptionExport: PartExport {
                 JobTemplate.Amount(name: "amount.worker.memory", min: Int(($0 + (1 << 20) - 1) >> 20))
             },
         ].compactMap(\.self)
-        let run = JobTemplate.Step(
-            name: Self.runStep,
-            parameterSpace: JobTemplate.ParameterSpace(taskParameterDefinitions: [
-                JobTemplate.Parameter(name: Self.index, range: "0-\(submission.parts.count - 1)")
-            ]),
-            hostRequirements: amounts.isEmpty ? nil : JobTemplate.HostRequirements(amounts: amounts),
-            script: JobTemplate.Script(
-                command: "/bin/sh", args: [folder.file(PartScript.name), "{{Task.Param.\(Self.index)}}"],
-                timeout: resources.timeLimit.flatMap(ClusterResources.seconds(ofTime:))))
+        var first = 0
+        // Tasks are positions in the list of parts, in which the groups follow each other.
+        let run = submission.groups.enumerated().map { index, group in
+            defer { first += group.parts.count }
+            return JobTemplate.Step(
+                name: Self.runSteps[index],
+                dependencies: group.isDelayed ? [JobTemplate.Dependency(dependsOn: Self.runSteps[0])] : nil,
+                parameterSpace: JobTemplate.ParameterSpace(taskParameterDefinitions: [
+                    JobTemplate.Parameter(
+                        name: Self.index, range: "\(first)-\(first + group.parts.count - 1)")
+                ]),
+                hostRequirements: amounts.isEmpty ? nil : JobTemplate.HostRequirements(amounts: amounts),
+                script: JobTemplate.Script(
+                    command: "/bin/sh", args: [folder.file(PartScript.name), "{{Task.Param.\(Self.index)}}"],
+                    timeout: resources.timeLimit.flatMap(ClusterResources.seconds(ofTime:))))
+        }
         let collect = submission.command.collect(folder.batch)
         return JobTemplate(
             name: submission.name,
-            steps: [
-                run,
+            steps: run + [
                 JobTemplate.Step(
-                    name: "Collect", dependencies: [JobTemplate.Dependency(dependsOn: Self.runStep)],
-                    script: JobTemplate.Script(command: collect[0], args: Array(collect.dropFirst()))),
+                    name: "Collect", dependencies: run.map { JobTemplate.Dependency(dependsOn: $0.name) },
+                    script: JobTemplate.Script(command: collect[0], args: Array(collect.dropFirst())))
             ])
     }
 
     private static let braces = Set("{}".utf8)
-    private static let (runStep, index) = ("Parts", "Index")
+    private static let index = "Index"
+    private static let runSteps = ["Parts", "Parts2", "Parts3"]
 }

@@ -56,6 +56,9 @@ package struct TrackPlan: Codable, Hashable, Sendable {
         /// Maximum number of chunks that are encoded at a time; nil for the number of processors. The result doesn't depend
         /// on it.
         @Annotation package var maxChunks: Int? = nil
+        /// Files with encoded chunks, created by other parts of a submitted batch, any of which may be missing; empty in a
+        /// plan, and nil unless the chunks are distributed.
+        @Annotation package var chunkFiles: [ChunkFilePlan]? = nil
         /// Size of the finished file that this track's bit rate is corrected for; nil without one.
         package var targetSize: TargetSize?
         /// Similarity to the encoder's input for which `crf` is searched; nil without one.

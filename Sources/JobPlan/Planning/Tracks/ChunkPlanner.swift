@@ -21,6 +21,8 @@ struct ChunkPlanner {
         var length: Int?
         /// Maximum number of chunks at a time; nil for the number of processors.
         var maximum: Int?
+        /// Whether the parts of a submitted batch encode chunks.
+        var isDistributed = false
         var description: String
     }
 
@@ -32,6 +34,10 @@ struct ChunkPlanner {
             return Chunks(
                 length: length, maximum: count,
                 description: "chunks of \(counted(length, "frame")), at most \(count) at a time")
+        case .distributed:
+            return Chunks(
+                length: length, isDistributed: true,
+                description: "chunks of \(counted(length, "frame")), distributed by `tandem submit`")
         case .automatic:
             if let obstacle { return Chunks(description: "off: \(obstacle)") }
             return Chunks(length: length, description: "chunks of \(counted(length, "frame"))")

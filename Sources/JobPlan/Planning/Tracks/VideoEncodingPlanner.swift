@@ -105,6 +105,7 @@ struct VideoEncodingPlanner {
             codec: codec.name, encoder: configuration,
             video: outputSettings(format: format, size: size, inner: inner), audio: nil, loudness: nil,
             hasTwoPasses: spec.hasTwoPasses, maxChunks: chunks?.maximum,
+            chunkFiles: chunks?.isDistributed == true ? [] : nil,
             targetSize: spec.targetSize.map { TargetSize(bytes: $0.value, location: $0.range) },
             targetQuality: targetQuality,
             settings: settings, requestedColor: requestedColor)

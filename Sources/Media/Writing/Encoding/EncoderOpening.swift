@@ -17,6 +17,10 @@ struct EncoderOpening {
     let scaling: VideoScalingMode
     /// Times at which segments begin; nil if the input doesn't determine them.
     let boundaries: SegmentBoundaries?
+    /// Chunks that may be encoded already; nil if there are none.
+    var storedChunks: StoredChunks?
+    /// Recorder of chunks, which receives the packets; nil if they are passed on.
+    var recorder: ChunkRecorder?
     /// Whether the container may store a late start of audio.
     let canStartLate: Bool
     let reference: TrackReference
@@ -68,7 +72,8 @@ struct EncoderOpening {
         let parameters = encoder.parameters
         let chunked = ChunkedVideoEncoder(
             encoder, configuration: single, globalHeaders: globalHeaders, chunkLength: length,
-            maxChunks: min(maxChunks ?? .max, Processors.current.available))
+            maxChunks: min(maxChunks ?? .max, Processors.current.available), stored: storedChunks,
+            recorder: recorder)
         return (
             VideoEncoderStage(
                 encoder: .chunked(chunked), configuration: configuration, isFedByReader: isFedByReader,

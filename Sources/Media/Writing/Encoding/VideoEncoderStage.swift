@@ -50,8 +50,9 @@ final class VideoEncoderStage: InputStage {
         range = isFedByReader || configuration.pixelFormat.isRGB ? nil : configuration.color.range ?? .limited
         matrix = isFedByReader || configuration.pixelFormat.isRGB ? nil : configuration.color.matrix
         switch encoder {
-        case .whole(let encoder): (timeBase, encodesLater) = (encoder.timeBase, false)
-        case .chunked(let encoder): (timeBase, encodesLater) = (encoder.timeBase, true)
+        case .whole(let encoder): (timeBase, encodesLater, isRecording) = (encoder.timeBase, false, false)
+        case .chunked(let encoder):
+            (timeBase, encodesLater, isRecording) = (encoder.timeBase, true, encoder.isRecording)
         }
         self.encoder = encoder
         acceptsCaptions = configuration.model?.frames.acceptsCaptions == true
@@ -62,7 +63,23 @@ final class VideoEncoderStage: InputStage {
     }
 
     let encodesLater: Bool
-    var ending: TrackEnding { TrackEnding(statistics: statistics, droppedCaptions: droppedCaptions) }
+    /// Whether packets are recorded instead of being passed on.
+    private let isRecording: Bool
+    /// Whether all frames of the recorded chunks were appended.
+    var hasRecordedFrames: Bool {
+        switch encoder {
+        case .whole: false
+        case .chunked(let encoder): encoder.hasRecordedFrames
+        }
+    }
+    var ending: TrackEnding {
+        var ending = TrackEnding(statistics: statistics, droppedCaptions: droppedCaptions)
+        switch encoder {
+        case .whole: break
+        case .chunked(let encoder): ending.reusedChunks = encoder.reusedChunks
+        }
+        return ending
+    }
 
     /// Returns a sample's time and end on the output's time line; nil if it is outside the session.
     private func times(
@@ -129,7 +146,7 @@ final class VideoEncoderStage: InputStage {
         if !acceptsCaptions, frame.hasCaptions { droppedCaptions += 1 }
         frame.pts = pts
         frame.duration = max(1, until - pts)
-        durations[pts] = max(1, until - pts)
+        if !isRecording { durations[pts] = max(1, until - pts) }
         if boundaries?.isDue(at: MediaTime(ticks: pts, timeBase: timeBase)) == true {
             frame.requestKeyframe()
         } else {

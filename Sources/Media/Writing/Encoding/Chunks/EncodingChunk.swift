@@ -2,7 +2,8 @@ internal import DequeModule
 internal import LibAV
 internal import Locking
 
-/// A chunk of a video track, which is encoded on a queue of its own.
+/// A chunk of a video track, which is encoded on a queue of its own, or whose packets are those of a stored chunk of the
+/// same frames.
 ///
 /// Unchecked `Sendable`: the encoder is confined to the queue, and other state is protected by a mutex.
 final class EncodingChunk: @unchecked Sendable {
@@ -14,6 +15,10 @@ final class EncodingChunk: @unchecked Sendable {
         /// Whether the encoder has been drained, has failed, or was cancelled.
         var isComplete = false
         var failure: AVError?
+        /// Checksum of the frames, once it is complete.
+        var checksum: Checksum.Value?
+        /// Whether the packets are those of a stored chunk.
+        var isReused = false
     }
 
     private let state = Guarded(State())
@@ -22,12 +27,22 @@ final class EncodingChunk: @unchecked Sendable {
     private let globalHeaders: Bool
     private let extradata: [UInt8]
     private var encoder: FrameEncoder?
+    /// The stored chunk whose packets are used if its frames are the same; nil once they aren't.
+    private var stored: StoredChunk?
+    /// Checksum of the frames so far; nil if it isn't computed.
+    private var checksum: Checksum?
+    /// Frames that were added to the checksum, until they turn out to be those of the stored chunk.
+    private var held = UniqueDeque<Frame>()
 
-    /// Creates a chunk. Without an `encoder`, one is opened for the first frame; its parameter sets must be `extradata`.
+    /// Creates a chunk. Without an `encoder`, one is opened for the first frame; its parameter sets must be `extradata`. With a
+    /// `stored` chunk, no frame is encoded before all are known. `measures`: whether the checksum of the frames is computed
+    /// in any case.
     init(
         _ encoder: consuming FrameEncoder?, _ configuration: EncoderConfiguration, globalHeaders: Bool,
-        extradata: [UInt8]
-    ) {
+        extradata: [UInt8], stored: StoredChunk? = nil, measures: Bool = false
+    ) throws(AVError) {
+        self.stored = stored
+        checksum = stored != nil || measures ? try Checksum() : nil
         self.encoder = encoder
         self.configuration = configuration
         self.globalHeaders = globalHeaders
@@ -69,6 +84,11 @@ final class EncodingChunk: @unchecked Sendable {
         }
     }
 
+    /// The checksum of the frames, and whether the packets are those of a stored chunk; known when the chunk is complete.
+    var result: (checksum: Checksum.Value?, isReused: Bool) {
+        state.withLock { ($0.checksum, $0.isReused) }
+    }
+
     private func schedule() { queue.async { @Sendable in _ = self.step() } }
 
     /// Encodes one frame, or drains the encoder at the end; runs on the queue. Returns whether the chunk is complete.
@@ -82,10 +102,21 @@ final class EncodingChunk: @unchecked Sendable {
         if isComplete { return true }
         do throws(AVError) {
             if let frame = next.take() {
-                try encode(frame)
+                try checksum?.add(frame)
+                if stored != nil { held.append(frame) } else { try encode(frame) }
                 return false
             }
             guard state.withLock({ $0.hasEnd }) else { return false }
+            if let checksum = checksum.take() {
+                let value = checksum.finish()
+                state.withLock { $0.checksum = value }
+                if let stored = stored.take() {
+                    if try reuse(stored, ifMadeFrom: value) { return true }
+                    // `step` encodes the held frames one by one.
+                    returnHeldFrames()
+                    return false
+                }
+            }
             if let encoder = encoder.take() {
                 try encoder.sendEnd()
                 try receive(from: encoder)
@@ -95,6 +126,27 @@ final class EncodingChunk: @unchecked Sendable {
             complete(error)
         }
         return true
+    }
+
+    /// Takes the packets of a stored chunk if its frames have a checksum. Returns whether they are taken, so that the chunk is
+    /// complete.
+    private func reuse(_ stored: StoredChunk, ifMadeFrom frames: Checksum.Value) throws(AVError) -> Bool {
+        guard stored.frames == frames, var packets = try stored.packets() else { return false }
+        held = UniqueDeque()
+        state.withLock { state in
+            while let packet = packets.popFirst() { state.packets.append(packet) }
+            state.isReused = true
+        }
+        complete(nil)
+        return true
+    }
+
+    private func returnHeldFrames() {
+        let steps = held.count + 1
+        state.withLock { state in
+            while let frame = held.popFirst() { state.frames.append(frame) }
+        }
+        for _ in 0..<steps { schedule() }
     }
 
     private func complete(_ failure: AVError?) {

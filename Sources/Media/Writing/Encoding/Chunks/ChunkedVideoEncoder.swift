@@ -7,6 +7,9 @@ internal import LibAV
 /// only on its frames: they are the same for any number of chunks in progress, and on any machine. The packets of all
 /// chunks are one stream, because encoders with the same configuration write the same parameter sets.
 ///
+/// Some of the chunks may exist already, such as those that other machines have encoded. A recorder encodes only some of the
+/// chunks, and keeps their packets instead of passing them on.
+///
 /// Confined to one queue. A caller that would get too far ahead of the encoders encodes frames of the earliest chunk
 /// itself, so it never only waits.
 final class ChunkedVideoEncoder {
@@ -20,17 +23,23 @@ final class ChunkedVideoEncoder {
     private var opened: FrameEncoder?
     /// Chunks in progress, in presentation order. Only the last one receives frames.
     private var chunks: Deque<EncodingChunk> = []
-    /// Number of frames of the last chunk.
-    private var lastLength = 0
+    /// Number of frames received so far.
+    private var frameCount = 0
+    private let stored: StoredChunks?
+    private let recorder: ChunkRecorder?
+    /// Number of chunks whose packets were those of stored chunks.
+    private(set) var reusedChunks = 0
     /// Decoding time of the last packet.
     private var lastTime = Int64.min
 
     /// Creates an encoder. `encoder` has been opened with `configuration`, and encodes the first chunk. At most
-    /// `maxChunks` chunks are in progress.
+    /// `maxChunks` chunks are in progress. `stored`: chunks that may exist already. `recorder`: receives the packets.
     init(
         _ encoder: consuming FrameEncoder, configuration: EncoderConfiguration, globalHeaders: Bool,
-        chunkLength: Int, maxChunks: Int
+        chunkLength: Int, maxChunks: Int, stored: StoredChunks? = nil, recorder: ChunkRecorder? = nil
     ) {
+        self.stored = stored
+        self.recorder = recorder
         self.configuration = configuration
         self.globalHeaders = globalHeaders
         self.chunkLength = max(1, chunkLength)
@@ -42,19 +51,29 @@ final class ChunkedVideoEncoder {
 
     deinit { for chunk in chunks { chunk.cancel() } }
 
-    /// Encodes a frame, and passes on the packets that are complete.
+    /// Whether the packets are kept by a recorder instead of being passed on.
+    var isRecording: Bool { recorder != nil }
+
+    /// Whether all frames of the recorded chunks have been received; false without a recorder.
+    var hasRecordedFrames: Bool {
+        recorder.map { frameCount >= $0.chunks.upperBound.multiplied(upToLimit: chunkLength) } ?? false
+    }
+
+    /// Encodes a frame, and passes on the packets that are complete. Without effect for a frame of a chunk that isn't recorded.
     func send(
         _ frame: consuming Frame, into sink: (consuming Packet) throws(AVError) -> Void
     ) throws(AVError) {
-        if chunks.isEmpty || lastLength == chunkLength {
+        let (chunk, position) = frameCount.quotientAndRemainder(dividingBy: chunkLength)
+        frameCount += 1
+        if let recorder, !recorder.chunks.contains(chunk) { return }
+        if position == 0 {
             chunks.last?.end()
             while chunks.count >= maxChunks { try finishFirst(into: sink) }
             chunks.append(
-                EncodingChunk(
-                    opened.take(), configuration, globalHeaders: globalHeaders, extradata: extradata))
-            lastLength = 0
+                try EncodingChunk(
+                    opened.take(), configuration, globalHeaders: globalHeaders, extradata: extradata,
+                    stored: stored?.chunk(chunk), measures: isRecording))
         }
-        lastLength += 1
         chunks.last?.add(frame)
         if let first = chunks.first { try drain(first, into: sink) }
     }
@@ -74,12 +93,19 @@ final class ChunkedVideoEncoder {
             try drain(first, into: sink)
         }
         chunks.removeFirst()
+        let (checksum, isReused) = first.result
+        if isReused { reusedChunks += 1 }
+        if let recorder, let checksum { try recorder.endChunk(madeFrom: checksum) }
     }
 
     private func drain(
         _ chunk: EncodingChunk, into sink: (consuming Packet) throws(AVError) -> Void
     ) throws(AVError) {
         while let packet = try chunk.nextPacket() {
+            if let recorder {
+                recorder.add(packet)
+                continue
+            }
             if packet.dts == noTimestamp { packet.dts = packet.pts }
             // Encoders extrapolate the first decoding times of a chunk from the distance of its first frames. If frames of the
             // chunk before are closer together, these times precede those of its last packets, which leave enough later ones.
