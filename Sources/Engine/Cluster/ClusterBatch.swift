@@ -126,7 +126,10 @@ package struct ClusterBatch: Sendable {
 
     /// Returns the state of the parts.
     /// - Throws: An error if there is no submission, or if an engine can't be reached.
-    package func status() async throws(EngineError) -> Status {
+    package func status() async throws(EngineError) -> Status { try await statusOfParts().status }
+
+    /// Returns the state of the parts, and the parts that haven't ended.
+    private func statusOfParts() async throws(EngineError) -> (status: Status, open: Set<Int>) {
         let count = try partCount()
         let found = try submissions(count)
         guard !found.isEmpty else { throw noSubmission }
@@ -139,8 +142,10 @@ package struct ClusterBatch: Sendable {
             case .waiting(let reason): status.waiting[reason, default: 0] += 1
             }
         }
-        status.unknown = openParts(of: found).reduce(0) { $0 + $1.parts.subtracting(states.keys).count }
-        return status
+        let unknown = openParts(of: found).reduce(into: Set()) { $0.formUnion($1.parts) }.subtracting(
+            states.keys)
+        status.unknown = unknown.count
+        return (status, unknown.union(states.keys))
     }
 
     /// Returns the exported submissions with parts that haven't recorded an end, and these parts: they wait, run, or never
@@ -195,25 +200,33 @@ package struct ClusterBatch: Sendable {
         if let problem { throw problem }
     }
 
-    /// Waits until no part waits or runs. Each change of the state is passed to `report`, in one line.
+    /// Waits until no part waits or runs, and displays their state and progress.
     /// - Throws: The errors of `status`, after the engine couldn't be reached for a minute.
-    package func follow(_ report: (String) -> Void) async throws(EngineError) {
-        var last: Status?
+    package func follow(on console: Console) async throws(EngineError) {
+        var display = BatchDisplay(on: console)
+        defer { display.end() }
+        var reader = display.showsProgress ? try progressReader() : nil
         var failures = 0
         while true {
             do throws(EngineError) {
-                let status = try await status()
+                let (status, open) = try await statusOfParts()
                 failures = 0
-                if status != last { report(status.line) }
-                last = status
+                display.show(status, reader?.read(open: open))
                 if status.isOver { return }
             } catch {
                 // A cluster's controller may be restarted.
                 failures += 1
                 if error.status != .environment || failures > Self.maxFailures { throw error }
-                if failures == 1 { report("\(error); trying again") }
+                if failures == 1 { display.printLine(SafeText.line("\(error); trying again")) }
             }
             try? await Task.sleep(for: Self.interval)
+        }
+    }
+
+    private func progressReader() throws(EngineError) -> BatchProgressReader {
+        try converting { () throws(ShardFolder.Problem) in
+            BatchProgressReader(
+                of: shards, chunkParts: try shards.stages().chunkParts, jobCount: try shards.jobCount())
         }
     }
 

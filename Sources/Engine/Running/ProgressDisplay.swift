@@ -14,8 +14,7 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
     private let queue = DispatchQueue(label: "tandem.progress")
     private let console: Console
     private var timer: (any DispatchSourceTimer)?
-    /// Number of lines that the bars currently occupy.
-    private var drawn = 0
+    private var bars: ProgressBars
 
     private let verbosity: Verbosity
 
@@ -49,6 +48,7 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
         rerunCommand: RerunCommand? = nil
     ) {
         self.console = console
+        bars = ProgressBars(on: console)
         self.renderer = renderer
         self.rerunCommand = rerunCommand
         self.verbosity = verbosity
@@ -117,16 +117,16 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
             let more = output.images.count > 1 && !last.isEmpty ? " … \(TextRenderer.printable(last))" : ""
             return printLine(
                 statusWord("done", "32")
-                    + " \(id): \(TextRenderer.printable(output.destination ?? ""))\(more) (\(counted(output.images.count, "image")), \(PlanText.bytes(output.size)), \(Self.oneDecimal(seconds)) s\(output.isFromCache ? ", from the cache" : ""))"
+                    + " \(id): \(TextRenderer.printable(output.destination ?? ""))\(more) (\(counted(output.images.count, "image")), \(PlanText.bytes(output.size)), \(ProgressBars.oneDecimal(seconds)) s\(output.isFromCache ? ", from the cache" : ""))"
             )
         }
         let speed = seconds > 0 ? output.duration.seconds / seconds : 0
-        let origin = output.isFromCache ? "from the cache" : "\(Self.oneDecimal(speed))x"
+        let origin = output.isFromCache ? "from the cache" : "\(ProgressBars.oneDecimal(speed))x"
         let destination = output.destination.map { TextRenderer.printable($0) } ?? "checked"
         let size = output.destination == nil ? "" : "\(PlanText.bytes(output.size)), "
         printLine(
             statusWord("done", "32")
-                + " \(id): \(destination) (\(PlanText.time(output.duration)), \(size)\(Self.oneDecimal(seconds)) s, \(origin))"
+                + " \(id): \(destination) (\(PlanText.time(output.duration)), \(size)\(ProgressBars.oneDecimal(seconds)) s, \(origin))"
         )
         for one in output.loudness {
             printLine(
@@ -151,7 +151,7 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
         queue.sync { () -> DiagnosticSink in
             timer?.cancel()
             timer = nil
-            clear()
+            bars.clear()
             var details = DiagnosticSink()
             for refusal in refusals { for diagnostic in refusal.diagnostics { details.add(diagnostic) } }
             let refused = Set(refusals.map(\.key))
@@ -208,69 +208,25 @@ package final class ProgressDisplay: RunObserver, @unchecked Sendable {
 
     // MARK: Drawing, on `queue`
 
-    private func writeLine(_ text: String) {
-        clear()
-        console.write(text + "\n")
-    }
-
-    private func clear() {
-        guard drawn > 0 else { return }
-        console.write("\r\u{1b}[\(drawn)A\u{1b}[J")
-        drawn = 0
-    }
+    private func writeLine(_ text: String) { bars.write(text + "\n") }
 
     private func drawProgress(_ state: (running: [RunningJob], finished: Int, total: Int, remaining: Double?))
     {
         guard timer != nil else { return }
-        if !console.isInteractive {
-            for job in state.running {
-                console.write("\(TextRenderer.printable(job.id)): \(Self.progressText(job))\n")
-            }
-            if state.total > 1 { console.write("\(state.finished) of \(state.total) jobs\n") }
-            return
+        if console.isInteractive {
+            let summary = ProgressBars.summary(
+                finished: state.finished, total: state.total, remaining: state.remaining)
+            return bars.draw(state.running, lines: [summary])
         }
-        let width = console.width()
-        var text = drawn > 0 ? "\r\u{1b}[\(drawn)A\u{1b}[J" : ""
-        let name = min(24, state.running.map(\.id.count).max() ?? 0)
         for job in state.running {
-            let progressText = Self.progressText(job)
-            let space = max(4, min(40, width - name - progressText.count - 6))
-            let filled = Int(Double(space) * job.fraction)
-            let bar = String(repeating: "█", count: filled) + String(repeating: "░", count: space - filled)
-            let whole = TextRenderer.printable(job.id)
-            let id = String(whole.prefix(name)) + String(repeating: " ", count: max(0, name - whole.count))
-            text += String("\(id) \(bar) \(progressText)".prefix(max(10, width - 1))) + "\n"
+            console.write("\(TextRenderer.printable(job.id)): \(ProgressBars.text(of: job))\n")
         }
-        text += "\(state.finished) of \(state.total) jobs"
-        if let remaining = state.remaining { text += ", about \(Self.clock(remaining)) left" }
-        text += "\n"
-        drawn = state.running.count + 1
-        console.write(text)
+        if state.total > 1 { console.write("\(state.finished) of \(state.total) jobs\n") }
     }
 
-    private static func progressText(_ job: RunningJob) -> String {
-        let percent = Int(job.fraction * 100)
-        var text =
-            String(repeating: " ", count: max(0, 3 - "\(percent)".count))
-            + "\(percent) %  \(oneDecimal(job.speed))x"
-        if let remaining = job.remaining { text += "  \(clock(remaining)) left" }
-        return text
+    private static func signed(_ value: Double) -> String {
+        (value < 0 ? "-" : "") + ProgressBars.oneDecimal(abs(value))
     }
-
-    private static func clock(_ seconds: Double) -> String {
-        let whole = Int(min(seconds, 359_999).rounded(.up))
-        let two = { (value: Int) in value < 10 ? "0\(value)" : "\(value)" }
-        return whole >= 3600
-            ? "\(whole / 3600):\(two(whole / 60 % 60)):\(two(whole % 60))"
-            : "\(whole / 60):\(two(whole % 60))"
-    }
-
-    private static func oneDecimal(_ value: Double) -> String {
-        let tenths = Int((max(0, min(value, 1e9)) * 10).rounded())
-        return "\(tenths / 10).\(tenths % 10)"
-    }
-
-    private static func signed(_ value: Double) -> String { (value < 0 ? "-" : "") + oneDecimal(abs(value)) }
 
     private func statusWord(_ word: String, _ color: String) -> String {
         console.usesColor ? "\u{1b}[1;\(color)m\(word)\u{1b}[0m" : word

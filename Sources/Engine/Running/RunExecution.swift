@@ -70,7 +70,9 @@ struct RunExecution {
         let planned = runnable.planned
         events?.begin(planned.plan, files: set.files.map(\.path), runner: runner)
         display.begin(runner)
+        let progress = saved?.writeProgress(of: runner)
         let records = state.warnings.adding(to: await runner.run())
+        progress?.end()
         pool?.dismiss()
         let ranges = JobRanges(records.contains { !$0.warnings.isEmpty } ? planned.files : [])
         let details = display.end(records, refusals: planned.plan.refusals, location: ranges.range)

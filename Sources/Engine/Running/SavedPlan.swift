@@ -80,6 +80,12 @@ package struct SavedPlan: Sendable {
         return runnable.deriving { $0.reading(chunks[$0.key] ?? [], in: folder.chunks) }
     }
 
+    /// Starts writing the progress of a part into the batch's folder; nil for a plan in one file.
+    func writeProgress(of runner: BatchRunner) -> PartProgressWriter? {
+        guard let folder, let part = file.shard?.index else { return nil }
+        return PartProgressWriter(runner, of: part, to: folder)
+    }
+
     /// Removes the files of chunks that finished jobs have read.
     func removeChunks(readBy records: [JobRecord]) {
         guard let folder, let parts = file.shard?.readChunks else { return }

@@ -46,9 +46,12 @@ package struct ShardFolder: Sendable {
         var chunkParts: Int?
         /// Number of parts after these that read the chunks.
         var joiningParts: Int?
+        /// Number of jobs, with those that no part executes.
+        var jobs: Int
 
         var isValid: Bool {
-            kind == "tandem-parts" && version == 1 && (1...ShardFolder.maxParts).contains(parts.count)
+            kind == "tandem-parts" && version == 1 && jobs >= 0
+                && (1...ShardFolder.maxParts).contains(parts.count)
                 && stages.isValid(partCount: parts.count)
         }
 
@@ -95,7 +98,9 @@ package struct ShardFolder: Sendable {
                 try data.write(to: URL(filePath: name(ofShard: index)), options: .withoutOverwriting)
                 digests.append(SHA256Hasher.digest(of: Array(data)))
             }
-            var manifest = Manifest(parts: digests)
+            var manifest = Manifest(
+                parts: digests,
+                jobs: plan.plan.jobs.count + plan.plan.skips.count + plan.plan.refusals.count)
             if !layout.chunks.isEmpty {
                 (manifest.chunkParts, manifest.joiningParts) = (layout.chunks.count, layout.joining.count)
             }
@@ -138,6 +143,34 @@ package struct ShardFolder: Sendable {
     /// Returns which parts encode chunks, and which read them.
     package func stages() throws(Problem) -> PartStages { try readManifest().stages }
 
+    /// Returns the number of jobs, with those that no part executes.
+    package func jobCount() throws(Problem) -> Int { try readManifest().jobs }
+
+    // MARK: Progress
+
+    private var progress: String { path + "/progress" }
+
+    /// Writes the progress of a part. Without effect if the folder can't be written.
+    package func write(_ progress: PartProgress, ofShard index: Int) {
+        try? FileManager.default.createDirectory(atPath: self.progress, withIntermediateDirectories: true)
+        try? JSONFormat.data(of: progress, isLine: true)
+            .write(to: URL(filePath: "\(self.progress)/\(index).json"), options: .atomic)
+    }
+
+    /// Returns the parts that have written their progress.
+    package func partsWithProgress() -> [Int] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: progress)) ?? []
+        return names.compactMap { $0.hasSuffix(".json") ? Int($0.dropLast(5)) : nil }.sorted()
+    }
+
+    /// Reads the progress of a part; nil if it isn't valid.
+    package func progress(ofShard index: Int) -> PartProgress? {
+        guard let data = contents(of: "\(progress)/\(index).json", limit: 16 << 20),
+            let found = try? JSONFormat.value(PartProgress.self, of: data), found.isValid
+        else { return nil }
+        return found
+    }
+
     /// Reads one part. Throws if it was changed after planning.
     package func shard(_ index: Int) throws(Problem) -> PlanFile { try shard(index, of: try digests()) }
 
@@ -167,10 +200,10 @@ package struct ShardFolder: Sendable {
         return file
     }
 
-    /// Reads a regular file beneath the root; nil if it is elsewhere or larger than 1 GiB.
-    private func contents(of path: String) -> Data? {
+    /// Reads a regular file beneath the root; nil if it is elsewhere or larger than the limit.
+    private func contents(of path: String, limit: Int = 1 << 30) -> Data? {
         guard let file = RealPath.of(path), root.contains(file) else { return nil }
-        return (try? SystemSpecFiles().read(file, limit: 1 << 30)).map { Data($0) }
+        return (try? SystemSpecFiles().read(file, limit: limit)).map { Data($0) }
     }
 
     /// The preview of an output, stored in a file next to the results of its part.

@@ -12,7 +12,7 @@ package final class ChunkRecording: Sendable {
     private let configuration: EncoderConfiguration
     private let container: ContainerType
     private let maxChunks: Int?
-    private let position = Guarded(0.0)
+    private let state = Guarded(Progress())
 
     /// Creates a recording of the output of a reader that isn't started. `configuration` divides the track into chunks;
     /// `container` is that of the whole track's file. At most `maxChunks` chunks are encoded at a time; nil for the number of
@@ -35,8 +35,13 @@ package final class ChunkRecording: Sendable {
         package var report: TrackReport
     }
 
-    /// Seconds of the source read so far.
-    package var seconds: Double { position.withLock { $0 } }
+    /// Numbers of frames so far.
+    package struct Progress: Sendable {
+        package var read = 0
+        package var encoded = 0
+    }
+
+    package var progress: Progress { state.withLock { $0 } }
 
     /// Cancels the recording, which throws `CancellationError`. May be called from any queue.
     package func cancel() { reader.cancelReading() }
@@ -46,7 +51,8 @@ package final class ChunkRecording: Sendable {
     package func record(
         _ chunks: Range<Int>, identity: String, write: @escaping ([UInt8]) throws -> Void
     ) throws -> Result {
-        let recorder = try ChunkRecorder(chunks, identity: identity, write: write)
+        let recorder = try ChunkRecorder(
+            chunks, identity: identity, onPacket: { self.state.withLock { $0.encoded += 1 } }, write: write)
         let opening = EncoderOpening(
             configuration: configuration, mediaType: .video, container: container,
             globalHeaders: container.requiresGlobalHeaders, isFedByReader: true, isOnlyWork: true,
@@ -67,8 +73,8 @@ package final class ChunkRecording: Sendable {
             while !stage.hasRecordedFrames, let sample = try output.copyNextSampleBuffer() {
                 try stage.check(sample, start: start, end: end)
                 let until = MediaTime(ticks: sample.pts + sample.duration, timeBase: sample.timeBase) - start
-                position.withLock { $0 = until.seconds }
                 (frames, last) = (frames + 1, max(last, until))
+                state.withLock { $0.read = frames }
                 try stage.append(sample, start: start, end: end, into: unused)
             }
             if reader.status == .cancelled { throw CancellationError() }

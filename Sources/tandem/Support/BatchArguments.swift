@@ -22,7 +22,7 @@ extension ClusterBatch {
     /// Displays the state of the parts until all have ended, prints the jobs that aren't done, writes the batch's reports,
     /// and exits if a job isn't done.
     func finish() async throws {
-        try await follow { Terminal.reportLine($0) }
+        try await follow(on: Terminal.console)
         try end(results(), writing: reports)
     }
 

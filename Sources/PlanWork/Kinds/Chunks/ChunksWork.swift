@@ -20,13 +20,15 @@ final class ChunksWork: OutputWork, Sendable {
     }
 
     var fraction: Double {
-        let track = source.planned.expected
-        guard let length = source.encoding.encoder.chunk, let frames = track.frames, frames > 0 else {
+        guard let length = source.encoding.encoder.chunk, let all = source.planned.expected.frames else {
             return 0
         }
-        let end = min(1, Double((chunks.end ?? .max).multiplied(upToLimit: length)) / Double(frames))
-        let all = track.timeRange.end.seconds * end
-        return all > 0 ? min(1, recording.seconds / all) : 0
+        let progress = recording.progress
+        let end = min(all, (chunks.end ?? .max).multiplied(upToLimit: length))
+        let encoded = end - chunks.first.multiplied(upToLimit: length)
+        // Reading a frame takes about a tenth of the time of encoding it, as in the cost (`ChunksPlan`).
+        let total = Double(encoded) + Double(end) / 10
+        return total > 0 ? min(1, (Double(progress.encoded) + Double(progress.read) / 10) / total) : 0
     }
 
     func run() throws -> OutputFindings {

@@ -11,13 +11,17 @@ final class ChunkRecorder {
     /// Packets of the next chunk so far.
     private var packets = PacketList()
     private let write: ([UInt8]) throws -> Void
+    private let onPacket: () -> Void
     /// The error of `write`; nil if there was none.
     private(set) var failure: (any Error)?
 
-    /// Creates a recorder. `write` appends bytes to the file, and is called first with its header.
+    /// Creates a recorder. `write` appends bytes to the file, and is called first with its header; `onPacket` is called for each
+    /// packet.
     init(
-        _ chunks: Range<Int>, identity: String, write: @escaping ([UInt8]) throws -> Void
+        _ chunks: Range<Int>, identity: String, onPacket: @escaping () -> Void = {},
+        write: @escaping ([UInt8]) throws -> Void
     ) throws {
+        self.onPacket = onPacket
         self.chunks = chunks
         self.write = write
         next = chunks.lowerBound
@@ -25,7 +29,10 @@ final class ChunkRecorder {
     }
 
     /// Adds a packet of the next chunk.
-    func add(_ packet: consuming Packet) { packets.append(packet) }
+    func add(_ packet: consuming Packet) {
+        packets.append(packet)
+        onPacket()
+    }
 
     /// Writes the next chunk, whose packets were added.
     func endChunk(madeFrom frames: Checksum.Value) throws(AVError) {
