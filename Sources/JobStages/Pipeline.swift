@@ -159,12 +159,12 @@ package enum Pipeline {
 
         fileprivate init(planned: Planned) { self.planned = planned }
 
-        /// Returns the plan with jobs that are derived from its own, such as the encoding of some chunks. Their outputs must not
-        /// collide.
-        package func deriving(_ job: (JobPlan) -> JobPlan) -> Runnable {
+        /// Returns the plan with jobs that are derived from its own, such as the encoding of some chunks; nil if one can't be
+        /// derived. Their outputs must not collide.
+        package func deriving(_ job: (JobPlan) -> JobPlan?) -> Runnable? {
             var derived = self
-            derived.planned.plan.jobs = planned.plan.jobs.map(job)
-            return derived
+            derived.planned.plan.jobs = planned.plan.jobs.compactMap(job)
+            return derived.planned.plan.jobs.count == planned.plan.jobs.count ? derived : nil
         }
 
         /// The jobs of the plan, in starting order.

@@ -284,15 +284,14 @@ struct SessionBuilder {
     }
 
     /// Creates a reader of a track that is read alone, as a session would read it.
-    func readerOutput(of source: OutputSource) throws -> (AssetReader, AssetReaderOutput) {
-        guard let container = ContainerType.named(source.task.output.container) else {
-            throw MediaError.internalError("unknown container \(source.task.output.container)")
-        }
-        let reader = try AssetReader(asset: source.asset)
-        reader.extent = self.source.extent
-        let settings = try TrackSettings(source.planned, of: source.track, from: self.source, in: container)
-        let contents = try source.asset.loadSynchronously()
-        return (reader, try output(of: source.planned, source.track, in: contents, settings))
+    func readerOutput(
+        of opened: OutputSource, in container: ContainerType
+    ) throws -> (AssetReader, AssetReaderOutput) {
+        let reader = try AssetReader(asset: opened.asset)
+        reader.extent = source.extent
+        let settings = try TrackSettings(opened.planned, of: opened.track, from: source, in: container)
+        let contents = try opened.asset.loadSynchronously()
+        return (reader, try output(of: opened.planned, opened.track, in: contents, settings))
     }
 
     /// Returns the clip track that determines the output's format if clips of a composition are copied; nil otherwise.

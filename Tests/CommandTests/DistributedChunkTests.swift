@@ -21,7 +21,7 @@ import Testing
                 asset: clip
                 range: { start: 1.5s, end: 34.9s }
                 tracks:
-                  - { video: first, encode: { codec: h264, preset: veryfast, crf: 30, filters: "hqdn3d=3", parallel: \(parallel) } }
+                  - { video: first, encode: { codec: h264, preset: veryfast, crf: 30, filters: "hqdn3d=3,vflip", parallel: \(parallel) } }
                   - { audio: first, encode: { codec: aac } }
                 destination: film.mp4
             \(more)
@@ -96,6 +96,45 @@ import Testing
             joined.errors.contains("2 of 5 chunks encoded here, because no other part has encoded them"),
             "\(joined.errors)")
         #expect(try Data(contentsOf: URL(filePath: scratch.file("film.mp4"))) == whole())
+    }
+
+    /// The failure of a part that encodes chunks is stated, and chunks that a late part has written are removed.
+    @Test func failedAndLateChunksAreStated() throws {
+        let scratch = try scratch()
+        let parts = try writeParts(in: scratch)
+        // The folder of the chunks can't be created.
+        try scratch.write("", to: "batch/chunks")
+        #expect(try run(1, in: scratch).status == 1)
+        #expect(try run(parts, in: scratch).status == 0)
+        let collected = try tandem("collect", "batch", in: scratch)
+        #expect(
+            collected.status == 0
+                && collected.errors.hasPrefix("note: part 1, which encodes chunks, failed: "),
+            "\(collected.errors)")
+        try FileManager.default.removeItem(atPath: scratch.file("batch/chunks"))
+        #expect(try run(1, in: scratch).status == 0)
+        #expect(FileManager.default.fileExists(atPath: scratch.file("batch/chunks/0-0-0-1")))
+        #expect(try tandem("collect", "batch", in: scratch).errors == "1 of 1 jobs done\n")
+        #expect(!FileManager.default.fileExists(atPath: scratch.file("batch/chunks/0-0-0-1")))
+    }
+
+    /// Chunks of an output that is up to date are not encoded, and a warning isn't repeated for an output from the cache.
+    @Test func currentOutputsAreNotDistributed() throws {
+        let scratch = try scratch()
+        let parts = try writeParts(in: scratch)
+        #expect(
+            try tandem("run", "--plan", "batch", "--shard", "\(parts)", "--cache", "cache", in: scratch)
+                .errors.contains("5 of 5 chunks encoded here"))
+        try FileManager.default.removeItem(atPath: scratch.file("film.mp4"))
+        let cached = try tandem("run", "jobs.yaml", "--cache", "cache", in: scratch)
+        #expect(cached.status == 0 && cached.errors.contains("from the cache"), "\(cached.errors)")
+        #expect(!cached.errors.contains("encoded here"), "\(cached.errors)")
+        let again = try tandem(
+            "submit", "jobs.yaml", "--engine", "openjd", "--out", "again", "--shards", "40", in: scratch)
+        #expect(again.status == 0 && !again.errors.contains("note:"), "\(again.errors)")
+        #expect(
+            try !String(contentsOfFile: scratch.file("again/plan.json"), encoding: .utf8).contains(
+                "chunk_parts"))
     }
 
     /// The processes of this machine run the parts in their order.

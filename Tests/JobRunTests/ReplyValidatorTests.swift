@@ -23,10 +23,11 @@ import Testing
         var fields: [String: Any] = [
             "end": "1/25",
             "damage": ["skipped": numbers["skipped"] ?? 0, "leading": numbers["leading"] ?? 0],
+            "chunks": ["all": numbers["all"] ?? 0, "reused": numbers["reused"] ?? 0],
         ]
         for name in [
             "appendedSamples", "filledSamples", "hiddenSamples", "droppedCaptions", "writtenPackets",
-            "droppedSamples", "reusedChunks",
+            "droppedSamples",
         ] {
             fields[name] = numbers[name] ?? 1
         }
@@ -153,7 +154,7 @@ import Testing
         }
         for name in [
             "appendedSamples", "filledSamples", "hiddenSamples", "droppedCaptions", "writtenPackets",
-            "droppedSamples", "reusedChunks", "skipped", "leading",
+            "droppedSamples", "skipped", "leading", "all", "reused",
         ] {
             for value in [-1, 1 << 51, Int.max, Int.min] {
                 #expect(checked(outcome([[try report([name: value])]]), [1]) == nil, "\(name): \(value)")

@@ -62,7 +62,7 @@ import Testing
             try chunked.send(frame) { packet throws(AVError) in packets.append(CodedPacket(packet)) }
         }
         try chunked.finish { packet throws(AVError) in packets.append(CodedPacket(packet)) }
-        return (packets, chunked.reusedChunks)
+        return (packets, chunked.counts.reused)
     }
 
     /// Records some chunks of 95 frames, in chunks of 20, to a file.
@@ -104,6 +104,35 @@ import Testing
         let others = try encode(
             Self.timings[1], configuration, stored: nil, recorder: nil, changed: 25)
         #expect(others.packets == changed.packets)
+    }
+
+    /// A checksum has all that an encoder reads of a frame, whether its rows are stored top-down or bottom-up.
+    @Test func checksumsDifferWithFrames() throws {
+        func checksum(_ change: (borrowing Frame) throws -> Void) throws -> Checksum.Value {
+            let frame = try Frame.video(format: .yuv420p, width: 30, height: 20)
+            for plane in 0..<3 {
+                frame.withPixels(ofPlane: plane) { bytes, _ in
+                    for index in bytes.indices { bytes[index] = UInt8(truncatingIfNeeded: index) }
+                }
+            }
+            (frame.pts, frame.duration) = (7, 1)
+            frame.clearPictureType()
+            try change(frame)
+            let checksum = try Checksum()
+            try checksum.add(frame)
+            return checksum.finish()
+        }
+        let plain = try checksum { _ in }
+        #expect(try checksum { _ in } == plain && plain.count == Checksum.size)
+        // Bytes after the pixels of a row don't count.
+        #expect(
+            try checksum { $0.withPixels(ofPlane: 0) { bytes, plane in bytes[plane.rowSize] ^= 1 } } == plain)
+        #expect(
+            try checksum { $0.withPixels(ofPlane: 2) { bytes, plane in bytes[plane.rowSize - 1] ^= 1 } }
+                != plain)
+        #expect(try checksum { $0.pts = 8 } != plain)
+        #expect(try checksum { $0.duration = 2 } != plain)
+        #expect(try checksum { $0.requestKeyframe() } != plain)
     }
 
     /// Whatever happens to a file, its chunks are those that were stored, or none.

@@ -107,11 +107,14 @@ package struct ClusterBatch: Sendable {
         guard let latest = found.last?.submission else { throw noSubmission }
         let pending = try await states(of: found)
         let outcomes = try converting { () throws(ShardFolder.Problem) in try shards.outcomes() }
-        let open = outcomes.parts.reduce(into: Set()) { $0.formUnion($1.openJobs) }
+        // The chunks of a job that runs are no longer read.
+        let open = outcomes.parts.indices.filter { pending[$0] == nil }
+            .reduce(into: Set()) { $0.formUnion(outcomes.parts[$1].openJobs) }
         let missing = outcomes.parts.indices.filter { index in
             let part = outcomes.parts[index]
             return pending[index] == nil
-                && (!part.openJobs.isEmpty || part.missingChunks.map(open.contains) == true)
+                && (!part.openJobs.isEmpty
+                    || !part.hasChunks && part.chunks.map { open.contains($0.key) } == true)
         }
         guard !missing.isEmpty else { return nil }
         return try await submit(
@@ -240,6 +243,8 @@ package struct ClusterBatch: Sendable {
         package let report: RunReport
         /// Lines for the user: the jobs that aren't done, with reasons.
         package let missing: [String]
+        /// Lines for the user about parts that failed although their jobs may be done.
+        package let notes: [String]
         package let status: RunStatus
 
         /// The number of jobs that are done, in one line.
@@ -251,7 +256,8 @@ package struct ClusterBatch: Sendable {
     /// Collects the results of all parts.
     /// - Throws: An error if the folder contains no plan, or one that was changed.
     package func results() throws(EngineError) -> Results {
-        let report = try converting { () throws(ShardFolder.Problem) in try shards.outcomes().report }
+        let (parts, report) = try converting { () throws(ShardFolder.Problem) in try shards.outcomes() }
+        shards.removeUnreadChunks(of: parts)
         let missing = report.jobs.filter { !$0.isDone }
         let lines = missing.map { job in
             let why = job.reason.map { ": " + TextRenderer.printable($0) } ?? ""
@@ -261,7 +267,12 @@ package struct ClusterBatch: Sendable {
         let onlyExpectations = missing.allSatisfy { $0.rule == Rule.expectationFailed.rawValue }
         let status: RunStatus =
             missing.isEmpty ? .succeeded : onlyExpectations ? .expectationFailed : .jobFailed
-        return Results(report: report, missing: lines, status: status)
+        let notes = parts.enumerated().compactMap { index, part in
+            part.chunkFailure.map {
+                "note: part \(index), which encodes chunks, failed: \(TextRenderer.printable($0))"
+            }
+        }
+        return Results(report: report, missing: lines, notes: notes, status: status)
     }
 
     /// The reports in the batch's folder. Whoever waits for the end of the parts writes them, and the submission's collector,

@@ -65,6 +65,10 @@ package struct Submission: Codable, Sendable {
     /// The parts in groups, each of which is not empty. A group begins after the first one if `isDelayed`.
     var groups: [(parts: [Int], isDelayed: Bool)] {
         let (chunks, joining, others) = (stages ?? PartStages()).divide(parts)
+        // An engine limits the parts that run at once in each group.
+        if resources.concurrentParts != nil, !chunks.isEmpty {
+            return [(chunks, false), (joining + others, true)].filter { !$0.0.isEmpty }
+        }
         return [(chunks, false), (joining, !chunks.isEmpty), (others, false)].filter { !$0.0.isEmpty }
     }
 

@@ -106,7 +106,7 @@ package struct RunSession: Sendable {
             CachingProber(prober, cache: cache, state: state), &found)
         let events = try openEvents(runnable)
         try saved?.check(runnable.planned.plan)
-        let executed = saved?.executed(runnable) ?? runnable
+        let executed = try saved?.executed(runnable) ?? runnable
         try warn(runnable.planned.warnings, of: set, &found)
         let execution = RunExecution(
             runnable: executed, set: set, state: state, cache: cache, pool: pool, saved: saved,

@@ -70,14 +70,18 @@ package struct SavedPlan: Sendable {
 
     /// Returns what a part executes: its jobs, which read the chunks that other parts have encoded, or the encoding of such
     /// chunks.
-    func executed(_ runnable: Pipeline.Runnable) -> Pipeline.Runnable {
+    /// - Throws: An error if the plan has no such track.
+    func executed(_ runnable: Pipeline.Runnable) throws(EngineError) -> Pipeline.Runnable {
         guard let folder, let shard = file.shard else { return runnable }
         if let part = shard.chunks {
-            return runnable.deriving { $0.chunkJob(part, in: folder.chunks) ?? $0 }
+            guard let derived = runnable.deriving({ $0.chunkJob(part, in: folder.chunks) }) else {
+                throw Self.refusal("a job lacks the track whose chunks are encoded")
+            }
+            return derived
         }
         guard let parts = shard.readChunks else { return runnable }
         let chunks = Dictionary(grouping: parts, by: \.key)
-        return runnable.deriving { $0.reading(chunks[$0.key] ?? [], in: folder.chunks) }
+        return runnable.deriving { $0.reading(chunks[$0.key] ?? [], in: folder.chunks) } ?? runnable
     }
 
     /// Starts writing the progress of a part into the batch's folder; nil for a plan in one file.
@@ -94,9 +98,11 @@ package struct SavedPlan: Sendable {
     }
 
     private static func refuse(_ problem: String?) throws(EngineError) {
-        guard let problem else { return }
-        throw EngineError(
-            .invalidSpec, "the plan can't be run: \(problem); create a new one with `tandem plan`")
+        if let problem { throw refusal(problem) }
+    }
+
+    private static func refusal(_ problem: String) -> EngineError {
+        EngineError(.invalidSpec, "the plan can't be run: \(problem); create a new one with `tandem plan`")
     }
 
     private static func isFolder(_ path: String) -> Bool {
@@ -107,12 +113,12 @@ package struct SavedPlan: Sendable {
     // MARK: Writing
 
     /// Writes a plan to a file, or in parts to a folder, and returns the written plan. In parts, jobs that depend on a
-    /// refused job are refused as well. `estimate` determines which jobs a part contains, `distribution` the parts that encode
-    /// chunks, in addition to `shards`; nil for none.
+    /// refused job are refused as well. `estimate` determines which jobs a part contains; `chunks` are parts in addition
+    /// to `shards`.
     /// - Throws: An environment error if the plan can't be written, or would overwrite a source or an output.
     package static func write(
         _ planned: Pipeline.Planned, of set: JobFileSet, variables: [String: String], to path: String,
-        shards: Int?, distribution: ChunkDistribution? = nil,
+        shards: Int?, chunks: [ChunkPart] = [],
         by estimate: ShardPlanner.Estimate = { JobCost($0).work }
     ) throws(EngineError) -> BatchPlan {
         if let problem = ReportDestinations.problem(
@@ -135,7 +141,7 @@ package struct SavedPlan: Sendable {
             try ShardFolder(path: path, beneath: set.access.root).write(
                 file,
                 ShardPlanner.layout(
-                    plan, into: shards, chunks: distribution?.parts(of: plan) ?? [], by: estimate))
+                    plan, into: shards, chunks: chunks, by: estimate))
         } catch {
             throw EngineError(.environment, "\(error)")
         }

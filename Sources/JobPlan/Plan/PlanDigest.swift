@@ -240,11 +240,16 @@ package enum EncoderLibraries {
                 if case .encode(let encoding) = track.action { encoding.encoder.encoder } else { nil }
             })
         return names.sorted().compactMap { name in
-            // Without `library`, a library has the same name as its encoder.
-            guard let stem = EncoderModel.named(name)?.library ?? (name.hasPrefix("lib") ? name : nil),
-                let file = loaded.first(where: { $0.lowercased().hasPrefix(stem.lowercased()) })
-            else { return nil }
-            return MetadataEntry(key: name, value: file)
+            library(of: name).map { MetadataEntry(key: name, value: $0) }
+        }
+    }
+
+    /// Returns the file of an encoder's library; nil if it has none.
+    static func library(of encoder: String) -> String? {
+        // Without `library`, a library has the same name as its encoder.
+        let stem = EncoderModel.named(encoder)?.library ?? (encoder.hasPrefix("lib") ? encoder : nil)
+        return stem.flatMap { stem in
+            loaded.first { $0.lowercased().hasPrefix(stem.lowercased()) }
         }
     }
 }

@@ -36,7 +36,7 @@ package enum ShardPlanner {
     package typealias Estimate = (JobPlan) -> Double
 
     /// Returns a number of parts, each of which has at least `minWork` seconds of estimated processor time on average, up
-    /// to `atMost` and to the number of jobs; at least 1. Each job that reads chunks has a part of its own.
+    /// to `atMost` and to the number of jobs; at least 1. Each job that reads chunks counts as a part.
     package static func count(
         for plan: BatchPlan, chunks: [ChunkPart] = [], minWork: Double, atMost: Int,
         by estimate: Estimate = { JobCost($0).work }
@@ -74,7 +74,12 @@ package enum ShardPlanner {
         if joining.isEmpty {
             return ShardLayout(others: balanced(others, of: plan, into: count, by: estimate))
         }
-        let joiningParts = max(1, min(joining.count, others.isEmpty ? count : count - 1))
+        func work(_ groups: [[Int]]) -> Double { groups.joined().reduce(0) { $0 + estimate(plan.jobs[$1]) } }
+        // Jobs whose chunks exist only read their sources.
+        let joiningWork = work(joining) * ChunksPlan.readShare
+        let share = joiningWork / max(joiningWork + work(others), .leastNonzeroMagnitude)
+        let most = others.isEmpty ? count : count - 1
+        let joiningParts = max(1, min(joining.count, most, Int((Double(count) * share).rounded(.up))))
         let otherParts = max(1, min(others.count, count - joiningParts))
         return ShardLayout(
             chunks: chunks, joining: balanced(joining, of: plan, into: joiningParts, by: estimate),

@@ -7,7 +7,7 @@ package import Media
 package enum RequestedFiles: Sendable {
     /// The files of an image sequence.
     case images(ImageFiles)
-    /// The files of a composition.
+    /// The files of a composition, or with encoded chunks.
     case listed([String])
     /// The files of a package.
     case package(PackageFileList)

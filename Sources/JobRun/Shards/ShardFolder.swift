@@ -299,8 +299,12 @@ package struct ShardFolder: Sendable {
         package var jobs: [RunReport.Job]
         /// The planned jobs with an output that isn't done.
         package var openJobs: Set<JobKey>
-        /// The job whose chunks the part encodes, if their file doesn't exist; nil otherwise.
-        package var missingChunks: JobKey?
+        /// The chunks that the part encodes; nil for other parts.
+        package var chunks: ChunkPart?
+        /// Whether the file of the chunks exists.
+        package var hasChunks = false
+        /// The reason why the latest attempt to encode the chunks failed; nil if it didn't.
+        package var chunkFailure: String?
         /// Entries of jobs that no part contains, because they can't be planned or are skipped; only in the first part.
         package var others: [RunReport.Job]
     }
@@ -343,7 +347,8 @@ package struct ShardFolder: Sendable {
             outcomes.append(
                 PartOutcome(
                     jobs: entriesOfJobs.flatMap(\.self), openJobs: Set(open),
-                    missingChunks: chunks.flatMap { exists($0) ? nil : $0.key },
+                    chunks: chunks, hasChunks: chunks.map(exists) ?? false,
+                    chunkFailure: chunks == nil ? nil : Self.failure(in: found),
                     others: part.plan.refusals.map { RunReport.Job(refused: $0) }
                         + (index == 0 ? part.plan.skips.map { RunReport.Job(skipped: $0) } : [])))
         }
@@ -355,12 +360,24 @@ package struct ShardFolder: Sendable {
         return (outcomes, report)
     }
 
+    /// Returns the reason of a failure of the latest run of a part with one job; nil if it didn't fail.
+    private static func failure(in results: PartResults) -> String? {
+        let latest = results.claims.values.compactMap(\.last).last
+        return latest.flatMap { $0.outcome == .failed ? $0.reason ?? "" : nil }
+    }
+
     private func path(of part: ChunkPart) -> String { chunks + "/" + part.name }
 
     private func exists(_ part: ChunkPart) -> Bool { access(path(of: part), F_OK) == 0 }
 
     /// Removes files of chunks that are no longer read.
     package func remove(_ parts: [ChunkPart]) { for part in parts { unlink(path(of: part)) } }
+
+    /// Removes the files of chunks whose jobs are done, which parts may have written later than the jobs have read them.
+    package func removeUnreadChunks(of outcomes: [PartOutcome]) {
+        let open = outcomes.reduce(into: Set()) { $0.formUnion($1.openJobs) }
+        remove(outcomes.filter(\.hasChunks).compactMap(\.chunks).filter { !open.contains($0.key) })
+    }
 
     /// Returns the entries of a job's outputs.
     private func entries(of plan: JobPlan, _ claims: [ClaimKey: [RunReport.Job]]) -> [RunReport.Job] {

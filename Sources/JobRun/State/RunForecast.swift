@@ -63,6 +63,14 @@ package struct RunForecast: Sendable {
         return creates ? JobCost(job).work : min(0.01, JobCost(job).work)
     }
 
+    /// Returns whether a job creates an output, instead of having up-to-date outputs, some of which may be evaluated again.
+    package func creates(_ job: JobPlan) -> Bool {
+        job.tasks.contains { task in
+            let found = reasons(for: task)
+            return !found.lines.isEmpty && !found.onlyEvaluates && found.omission == nil
+        }
+    }
+
     /// Returns the reasons why an output would be created; empty if it is up to date.
     package func reasons(for task: OutputTask) -> RunReasons {
         reasons[task.key] ?? RunReasons(lines: [])

@@ -4,8 +4,8 @@ internal import LibAV
 internal import Locking
 internal import Media
 
-/// Requests of a worker for files of image sequences and compositions, of which there may be more than a process may
-/// have open. The supervisor sends a few files at a time, starting at the requested one.
+/// Requests of a worker for files of image sequences and compositions, and with encoded chunks, of which there may be more than a
+/// process may have open. The supervisor sends a few files at a time, starting at the requested one.
 final class FileRequests: Sendable {
     private let files: [RequestedFiles]
     private let request: @Sendable (WorkerMessage.ImageIndex) -> Bool

@@ -126,7 +126,7 @@ enum ReplyValidator {
             let numbers = [
                 report.appendedSamples, report.filledSamples, report.writtenPackets, report.droppedSamples,
                 report.damage.skipped, report.damage.leading, report.hiddenSamples, report.droppedCaptions,
-                report.reusedChunks ?? 0,
+                report.chunks?.all ?? 0, report.chunks?.reused ?? 0,
             ]
             guard numbers.allSatisfy(counts.contains),
                 [report.end, report.formatChange, report.interlacedFrom].allSatisfy({ time in

@@ -124,8 +124,8 @@ enum RateControlCheck {
         }
     }
 
-    /// Checks `parallel` with a number of chunks, or with `cluster`, against the encoder and the rate control. `auto` encodes the track as a
-    /// whole where chunks aren't supported.
+    /// Checks `parallel` with a number of chunks, or with `cluster`, against the encoder and the rate control. `auto`
+    /// encodes the track as a whole where chunks aren't supported.
     static func checkChunks(_ spec: VideoEncodeSpec, into sink: inout DiagnosticSink) {
         guard let parallel = spec.parallel, parallel.value.requiresChunks else { return }
         let codec = spec.codec.value

@@ -11,7 +11,7 @@ package enum Parallelism: Hashable, Sendable {
 }
 
 extension Parallelism: ScalarValue {
-    /// Whether chunks that aren't possible are an error.
+    /// Whether the setting is an error if the encoder or the rate control doesn't support chunks.
     var requiresChunks: Bool {
         switch self {
         case .automatic, .off: false

@@ -63,6 +63,11 @@ public struct AVError: TandemError, Hashable {
         }
     }
 
+    /// The error of an operation that another failure, or a cancellation, has ended.
+    package static func ended(_ operation: String) -> AVError {
+        AVError(code: -ECANCELED, operation: operation, detail: "it has been ended")
+    }
+
     static func outOfMemory(_ operation: String) -> AVError {
         AVError(code: tandem_enomem, operation: operation)
     }

@@ -41,21 +41,25 @@ package struct Checksum: ~Copyable, @unchecked Sendable {
         withUnsafeBytes(of: number.littleEndian) { add($0) }
     }
 
-    /// Adds the pixels, the presentation time and the requested picture type of a video frame. Rows that are stored
-    /// bottom-up are not supported.
-    /// - Throws: `AVError` for such a frame.
+    /// Adds what an encoder reads of a video frame: pixels, times, the requested picture type, fields and closed captions.
+    /// - Throws: `AVError` if there is no memory.
     package func add(_ frame: borrowing Frame) throws(AVError) {
+        if frame.isUpsideDown { return try add(frame.copied()) }
         add(frame.pts)
+        add(frame.duration)
         add(Int64(frame.raw.pointee.pict_type.rawValue))
+        add(
+            Int64(tandem_frame_is_interlaced(frame.raw)) << 1
+                | Int64(tandem_frame_is_top_field_first(frame.raw)))
+        if let captions = av_frame_get_side_data(frame.raw, AV_FRAME_DATA_A53_CC) {
+            add(UnsafeRawBufferPointer(start: captions.pointee.data, count: Int(captions.pointee.size)))
+        }
         for plane in 0..<frame.planeCount {
-            let isAdded: Void? = frame.withPixels(ofPlane: plane) { bytes, layout in
+            _ = frame.withPixels(ofPlane: plane) { bytes, layout in
                 for row in 0..<layout.rows {
                     let start = row * layout.bytesPerRow
                     add(UnsafeRawBufferPointer(rebasing: bytes[start..<start + layout.rowSize]))
                 }
-            }
-            guard isAdded != nil else {
-                throw AVError(code: tandem_einval, operation: "checksum", detail: "the frame is bottom-up")
             }
         }
     }

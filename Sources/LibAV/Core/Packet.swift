@@ -146,6 +146,9 @@ package struct Packet: ~Copyable, @unchecked Sendable {
         nonmutating set { raw.pointee.flags = newValue }
     }
 
+    /// The flags that encoders set (`AV_PKT_FLAG_KEY`, `AV_PKT_FLAG_DISPOSABLE`).
+    package static let encoderFlags = AV_PKT_FLAG_KEY | AV_PKT_FLAG_DISPOSABLE
+
     /// Side data of a packet, by libavcodec's number of its type.
     package struct SideData: Hashable, Sendable {
         package var type: Int32

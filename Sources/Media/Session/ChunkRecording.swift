@@ -27,14 +27,6 @@ package final class ChunkRecording: Sendable {
         (self.container, self.maxChunks) = (container, maxChunks)
     }
 
-    /// The result of a recording.
-    package struct Result: Sendable {
-        /// Number of recorded chunks, which is less than requested at the end of the track.
-        package var chunks: Int
-        /// Number of frames read, and end of the last one from the start of the extent.
-        package var report: TrackReport
-    }
-
     /// Numbers of frames so far.
     package struct Progress: Sendable {
         package var read = 0
@@ -47,12 +39,17 @@ package final class ChunkRecording: Sendable {
     package func cancel() { reader.cancelReading() }
 
     /// Reads the track up to the last recorded chunk, and passes the file's bytes to `write`, in order. Blocks the caller.
+    /// Returns the number of frames read, and the end of the last one from the start of the extent.
     /// - Throws: The errors of reading, encoding and writing, or `CancellationError`.
     package func record(
         _ chunks: Range<Int>, identity: String, write: @escaping ([UInt8]) throws -> Void
-    ) throws -> Result {
+    ) throws -> TrackReport {
         let recorder = try ChunkRecorder(
-            chunks, identity: identity, onPacket: { self.state.withLock { $0.encoded += 1 } }, write: write)
+            chunks, identity: identity,
+            onPacket: { () throws(AVError) in
+                self.state.withLock { $0.encoded += 1 }
+                if self.reader.status == .cancelled { throw .ended("encoding") }
+            }, write: write)
         let opening = EncoderOpening(
             configuration: configuration, mediaType: .video, container: container,
             globalHeaders: container.requiresGlobalHeaders, isFedByReader: true, isOnlyWork: true,
@@ -80,10 +77,9 @@ package final class ChunkRecording: Sendable {
             if reader.status == .cancelled { throw CancellationError() }
             try stage.finish(into: unused)
         } catch let error as AVError {
+            if reader.status == .cancelled { throw CancellationError() }
             throw recorder.failure ?? MediaError.encoding(track: output.track.reference, error)
         }
-        return Result(
-            chunks: recorder.count,
-            report: TrackReport(samples: frames, end: last, damage: output.damagedSamples))
+        return TrackReport(samples: frames, end: last, damage: output.damagedSamples)
     }
 }

@@ -37,8 +37,8 @@ public struct TrackReport: Hashable, Codable, Sendable {
     public var interlacedFrom: MediaTime?
     /// End of the last sample, from the session's start.
     public var end: MediaTime
-    /// Number of chunks that were not encoded because they existed already; nil unless some could exist.
-    package var reusedChunks: Int?
+    /// Numbers of chunks; nil unless some could exist already.
+    package var chunks: ChunkCounts?
 }
 
 extension TrackReport {
@@ -192,7 +192,7 @@ public final class ReencodeSession: @unchecked Sendable {
                 droppedSamples: transfer.output.droppedSamples, damage: transfer.output.damagedSamples,
                 formatChange: transfer.output.formatChange, interlacedFrom: transfer.output.interlacedFrom,
                 end: min(transfer.input.appendedTime, stop ?? transfer.input.appendedTime),
-                reusedChunks: transfer.input.storedChunks == nil ? nil : transfer.input.ending.reusedChunks)
+                chunks: transfer.input.storedChunks == nil ? nil : transfer.input.ending.chunks)
         }
     }
 

@@ -36,8 +36,8 @@ struct TrackEnding: Sendable {
     var filledSamples = 0
     /// Number of frames whose closed captions were dropped.
     var droppedCaptions = 0
-    /// Number of chunks that were not encoded because they existed already.
-    var reusedChunks = 0
+    /// Numbers of chunks, some of which may have existed already.
+    var chunks = ChunkCounts()
     /// Whether HEVC packets contained parameter sets that the sample entry lacks.
     var hasOtherParameterSets = false
 }

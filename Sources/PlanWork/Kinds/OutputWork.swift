@@ -6,7 +6,8 @@ internal import Media
 internal import Publishing
 internal import Streaming
 
-/// The work of an image or waveform output, which writes a file, or of a check, which creates no file.
+/// The work of an output that no session writes: of images, a waveform or chunks, which writes a file, or of a check, which
+/// creates no file.
 protocol OutputWork: Sendable {
     /// Creates and verifies the file, or checks the source. Blocks the caller. Cancelling the job's `Cancellation`
     /// makes it throw `CancellationError`.
@@ -15,7 +16,7 @@ protocol OutputWork: Sendable {
     var fraction: Double { get }
 }
 
-/// The input of an image or waveform output: the opened track, and the file to write.
+/// The input of an output of images, a waveform or chunks: the opened track, and the file to write.
 struct OutputSource: Sendable {
     let task: OutputTask
     let asset: Asset
@@ -39,14 +40,12 @@ extension SessionBuilder {
         case .waveform(let waveform):
             return WaveformWork(try source(index, file: files[index], cancellation), waveform: waveform)
         case .chunks(let chunks):
-            let source = try source(index, file: files[index], cancellation)
-            let (reader, output) = try readerOutput(of: source)
-            return try ChunksWork(source, chunks: chunks, output: output, reader: reader)
+            return try ChunksWork(try source(index, file: files[index], cancellation), chunks: chunks, self)
         case .check: return try check(index, cancellation: cancellation)
         }
     }
 
-    /// Opens the only track of an image or waveform output.
+    /// Opens the only track of an output of images, a waveform or chunks.
     private func source(
         _ index: Int, file: TemporaryFile, _ cancellation: Cancellation
     ) throws -> OutputSource {

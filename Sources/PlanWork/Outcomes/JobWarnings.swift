@@ -126,11 +126,12 @@ package struct JobWarnings {
 
     /// The warning about chunks that other parts of a batch should have encoded.
     private func chunkWarning(_ track: TrackPlan, _ report: TrackReport) -> String? {
-        guard let reused = report.reusedChunks, let length = track.encoding?.encoder.chunk else { return nil }
-        let all = (report.appendedSamples + length - 1) / max(1, length)
-        guard reused < all else { return nil }
+        // The findings of a cached output are those of its creation.
+        guard let chunks = report.chunks, chunks.reused < chunks.all, !findings.isFromCache else {
+            return nil
+        }
         return
-            "\(all - reused) of \(counted(all, "chunk")) encoded here, because no other part has encoded them"
+            "\(chunks.all - chunks.reused) of \(counted(chunks.all, "chunk")) encoded here, because no other part has encoded them"
     }
 
     private func leadingFrameWarning(_ track: TrackPlan, _ report: TrackReport) -> String? {

@@ -32,7 +32,10 @@ struct SubmitCommand: AsyncParsableCommand {
         completion: .directory)
     var out: String
 
-    @Option(help: "Number of parts (default: a minute of estimated processor time each, on average).")
+    @Option(
+        help:
+            "Number of parts, besides those that encode chunks (default: a minute of estimated processor time each, on average)."
+    )
     var shards: Int?
 
     @Option(
@@ -80,7 +83,7 @@ struct SubmitCommand: AsyncParsableCommand {
         {
             throw ExitCode(status)
         }
-        let parts = try submission.parts(of: result.planned.plan, by: result.forecast.work(of:))
+        let parts = try submission.parts(of: result.planned.plan, result.forecast)
         parts.notes.forEach(Terminal.reportLine)
         var command = try PartCommand(
             program: program ?? engine.program, root: set.access.rootFolder,
@@ -88,7 +91,7 @@ struct SubmitCommand: AsyncParsableCommand {
         command.cache = try cache.settings(isUntrusted: access.untrusted)?.absolute
         let submitted = try await submission.submit(
             result.planned, of: set, variables: try variables.values(), in: parts,
-            by: result.forecast.work(of:), requested.resources, command)
+            requested.resources, command)
         Terminal.reportLine(submitted.text)
         if detach || !submitted.isStarted {
             return Terminal.reportLine("print the state: tandem status \(SafeText.shellWord(out))")

@@ -29,6 +29,7 @@ extension ClusterBatch {
     /// Prints the jobs that aren't done, writes reports, and exits if a job isn't done or a report can't be written.
     func end(_ results: Results, writing destinations: ReportDestinations) throws {
         for line in results.missing { Terminal.print(line + "\n") }
+        for line in results.notes { Terminal.reportLine(line) }
         Terminal.report(results.summary + "\n")
         let problems = write(results, to: destinations)
         for problem in problems { Terminal.reportLine(problem) }

@@ -50,6 +50,12 @@ import Testing
         let (_, folder) = try SubmissionFolder.create(of: scratch.path) { [submission] _ in submission }
         let options = SlurmEngine.arrayOptions(submission, [3], after: 42, in: folder)
         #expect(options.contains("--array=3") && options.contains("--dependency=afterany:42"))
+        // With a limit of parts at once, which applies to each array, two arrays don't run at the same time.
+        var limited = submission
+        limited.resources.concurrentParts = 5
+        #expect(
+            limited.groups.map(\.parts) == [[1, 2], [3, 5, 7]]
+                && limited.groups.map(\.isDelayed) == [false, true])
         // Without parts that encode chunks, nothing is awaited.
         submission.parts = [4]
         #expect(submission.groups.map(\.parts) == [[4]] && !submission.groups[0].isDelayed)

@@ -26,65 +26,90 @@ import Testing
             outputs: [.planned(.planned(.audio()), track, lasting: Double(seconds))])
     }
 
-    private func plan(_ jobs: JobPlan...) -> BatchPlan { BatchPlan(jobs: jobs, refusals: []) }
+    private func distribution(
+        _ jobs: JobPlan..., minWork: Double, maxParts: Int = 100, creating: (JobPlan) -> Bool = { _ in true }
+    ) -> ChunkDistribution {
+        ChunkDistribution(
+            of: BatchPlan(jobs: jobs, refusals: []), minWork: minWork, maxParts: maxParts, creating: creating)
+    }
 
-    private func work(_ job: JobPlan) throws -> Double { try #require(job.distributedTracks.first).work }
+    /// Returns the work of encoding all chunks of a job.
+    private func work(_ job: JobPlan) throws -> Double {
+        let whole = ChunkPart(
+            file: job.file, id: job.id, output: 0, track: 1, name: "0", chunks: ChunksPlan(first: 0, end: nil)
+        )
+        return JobCost(try #require(job.chunkJob(whole, in: "/"))).work
+    }
 
-    /// The chunks of a track are divided evenly, and the last part has all to the end, since the number of frames is expected.
-    @Test func partsHaveTheMinimumWork() throws {
+    /// All parts of a track have the same work, with reading the source up to their chunks. The last part has all to the end,
+    /// since the number of frames is expected.
+    @Test func partsHaveEqualWork() throws {
         let job = try job("film")
-        let parts = ChunkDistribution(minWork: try work(job) / 3.5, maxParts: 100).parts(of: plan(job))
+        let parts = distribution(job, minWork: try work(job) / 2.9).parts
         #expect(
             parts.map(\.chunks) == [
-                ChunksPlan(first: 0, end: 83), ChunksPlan(first: 83, end: 166),
-                ChunksPlan(first: 166, end: nil),
+                ChunksPlan(first: 0, end: 92), ChunksPlan(first: 92, end: 175),
+                ChunksPlan(first: 175, end: nil),
             ])
         #expect(parts.allSatisfy { $0.key == job.key && $0.output == 0 && $0.track == 1 && $0.isValid })
-        #expect(parts.map(\.name) == ["0-0-1-0", "0-0-1-83", "0-0-1-166"])
+        #expect(parts.map(\.name) == ["0-0-1-0", "0-0-1-92", "0-0-1-175"])
+        let costs = try parts.map { JobCost(try #require(job.chunkJob($0, in: "/"))).work }
+        #expect(costs.allSatisfy { abs($0 / costs[0] - 1) < 0.02 }, "\(costs)")
+        #expect(costs.allSatisfy { try! $0 >= work(job) / 2.9 })
+    }
+
+    /// Each part reads the source up to its chunks, so that many of them would take no less time than a few.
+    @Test func numberOfPartsIsLimited() throws {
+        let (short, long) = (try job("short"), try job("long", seconds: 3000))
+        #expect(distribution(long, minWork: 1e-6).parts.count == 10)
+        for most in [2, 3, 5, 17, 19, 20, 100] {
+            let parts = distribution(short, long, minWork: 1e-6, maxParts: most).parts
+            #expect(parts.count <= most && parts.count >= min(20, most - 1), "\(parts.count) of \(most)")
+            // The longer track is divided first.
+            #expect(most > 3 || parts.allSatisfy { $0.id == "long" })
+        }
+        #expect(distribution(long, minWork: 1e-6, maxParts: 1).parts.isEmpty)
     }
 
     /// A chunk is never divided, and a track that would be one part has none.
     @Test func shortTracksHaveNoParts() throws {
         let (short, brief) = (try job("short", seconds: 9), try job("brief", seconds: 4))
-        let distribution = ChunkDistribution(minWork: 1e-9, maxParts: 100)
-        #expect(distribution.parts(of: plan(short)).map(\.chunks.first) == [0, 1, 2])
-        #expect(distribution.parts(of: plan(brief)).isEmpty)
-        #expect(ChunkDistribution(minWork: 1e9, maxParts: 100).parts(of: plan(short)).isEmpty)
-    }
-
-    @Test func numberOfPartsIsLimited() throws {
-        let jobs = plan(try job("a"), try job("b", seconds: 3000))
-        for most in [2, 5, 17, 100] {
-            let parts = ChunkDistribution(minWork: 1e-6, maxParts: most).parts(of: jobs)
-            #expect(parts.count <= most && parts.count * 3 >= most, "\(parts.count) of \(most)")
+        #expect(distribution(short, minWork: 1e-9).parts.map(\.chunks.first) == [0, 1, 2])
+        for (job, minWork) in [(brief, 1e-9), (short, 1e9)] {
+            let found = distribution(job, minWork: minWork)
+            #expect(found.parts.isEmpty)
+            #expect(found.obstacles.map(\.reason) == ["its estimated work is that of one part"])
         }
-        #expect(ChunkDistribution(minWork: 1e-6, maxParts: 0).parts(of: jobs).isEmpty)
     }
 
-    @Test func otherJobsHaveNoParts() throws {
-        let distribution = ChunkDistribution(minWork: 1e-9, maxParts: 100)
-        let jobs = plan(
+    @Test func obstaclesAreStated() throws {
+        var (unknown, limited) = (try job("unknown"), try job("limited"))
+        unknown.outputs[0].tracks[1].expected.frames = nil
+        limited.outputs[0].media?.sizeLimit = 1000
+        let found = distribution(
             try job("plain", isDistributed: false), try job("needing", needs: ["plain"]),
-            try job("reading", reads: ["plain"]))
-        #expect(distribution.parts(of: jobs).isEmpty)
-        #expect(jobs.jobs.map(\.distributesChunks) == [false, true, true])
+            try job("reading", reads: ["plain"]), unknown, limited, try job("current"), minWork: 1e-9,
+            creating: { $0.id != "current" })
+        #expect(found.parts.isEmpty)
         #expect(
-            jobs.jobs.map(\.distributionObstacle) == [
-                nil, "it depends on other jobs", "it depends on other jobs",
+            found.obstacles.map { "\($0.job): \($0.reason)" } == [
+                "needing: it depends on other jobs", "reading: it depends on other jobs",
+                "unknown: the number of frames is unknown",
+                "limited: `limit` may end the output before its last chunks",
             ])
     }
 
     /// The derived job creates only the file, wherever the whole job would write.
     @Test func derivedJobEncodesOneTrack() throws {
         let job = try job("film")
-        let parts = ChunkDistribution(minWork: try work(job) / 2, maxParts: 9).parts(of: plan(job))
+        let parts = distribution(job, minWork: try work(job) / 2).parts
         let derived = try #require(job.chunkJob(parts[1], in: "/b/chunks"))
-        #expect(derived.isValid && derived.id == "film[chunks=125]" && derived.hasChunks)
-        #expect(derived.outputs.count == 1 && derived.outputs[0].destination == "/b/chunks/0-0-1-125")
+        #expect(
+            derived.isValid && derived.id == "film[track=0:1,chunks=\(parts[1].chunks.first)]"
+                && derived.hasChunks)
+        #expect(derived.outputs.count == 1 && derived.outputs[0].destination == "/b/chunks/\(parts[1].name)")
         #expect(derived.outputs[0].tracks.map(\.source.mediaType) == [.video])
-        #expect(derived.outputs[0].files == ["/b/chunks/0-0-1-125"])
-        // Frames before the chunks are decoded.
-        #expect(JobCost(derived).work > JobCost(try #require(job.chunkJob(parts[0], in: "/"))).work)
+        #expect(derived.outputs[0].files == ["/b/chunks/\(parts[1].name)"])
         for (output, track) in [(1, 0), (0, 2), (-1, 0), (0, -1)] {
             var part = parts[0]
             (part.output, part.track) = (output, track)
@@ -94,7 +119,7 @@ import Testing
         audio.track = 0
         #expect(job.chunkJob(audio, in: "/")?.isValid == false)
         let joining = job.reading(parts, in: "/b/chunks")
-        #expect(joining.chunkFiles == ["/b/chunks/0-0-1-0", "/b/chunks/0-0-1-125"])
+        #expect(joining.chunkFiles == ["/b/chunks/0-0-1-0", "/b/chunks/\(parts[1].name)"])
         #expect(
             joining.requestedFiles.contains { files in
                 if case .listed(let paths) = files { paths == joining.chunkFiles } else { false }
@@ -124,15 +149,21 @@ import Testing
                 try .planned("x"), film, try .planned("after", needs: ["film"]), series, try .planned("y"),
             ],
             refusals: [])
-        let chunks = ChunkDistribution(minWork: try work(film) / 2, maxParts: 9).parts(of: plan)
-        #expect(chunks.map(\.id) == ["film", "film", "series", "series"])
-        func layout(_ count: Int) -> ShardLayout {
-            ShardPlanner.layout(plan, into: count, chunks: chunks) { _ in 1 }
+        let chunks = ["film", "film", "series", "series"].enumerated().map { index, id in
+            ChunkPart(
+                file: "jobs.yaml", id: id, output: 0, track: 1, name: "\(index)",
+                chunks: ChunksPlan(first: index, end: nil))
         }
-        let wide = layout(9)
-        #expect(wide.chunks == chunks && wide.joining == [[1, 2], [3]] && wide.others == [[0], [4]])
-        #expect(layout(3).joining == [[1, 2], [3]] && layout(3).others == [[0, 4]])
-        #expect(layout(1).joining == [[1, 2, 3]] && layout(1).others == [[0, 4]])
+        func layout(_ count: Int, _ work: Double = 1) -> ShardLayout {
+            ShardPlanner.layout(plan, into: count, chunks: chunks) {
+                $0.id == "film" || $0.id == "series" ? work : 1
+            }
+        }
+        // Jobs whose chunks exist only read their sources, and leave the other parts to the other jobs.
+        #expect(layout(9).chunks == chunks && layout(9).others == [[0], [4]])
+        #expect(layout(9).joining == [[1, 2], [3]] && layout(3).joining == [[1, 2, 3]])
+        #expect(layout(3).others == [[0], [4]] && layout(1).others == [[0, 4]])
+        #expect(layout(3, 1000).joining == [[1, 2], [3]] && layout(3, 1000).others == [[0, 4]])
         let plain = ShardPlanner.layout(plan, into: 2, chunks: []) { _ in 1 }
         #expect(plain.joining.isEmpty && plain.others.count == 2 && plain.chunks.isEmpty)
         #expect(ShardPlanner.count(for: plan, chunks: chunks, minWork: 60, atMost: 9) { _ in 1 } == 3)

@@ -9,6 +9,9 @@ package struct ChunksPlan: Codable, Hashable, Sendable {
     /// Index after the last chunk; nil for all to the end of the track.
     package var end: Int?
 
+    /// Estimated time of reading a frame as a fraction of that of encoding it.
+    package static let readShare = 0.1
+
     /// Indices of the chunks.
     package var indices: Range<Int> { first..<(end ?? .max) }
 
@@ -31,8 +34,9 @@ extension ChunksPlan: KindPlan {
         else { return cost }
         let end = min(frames, (end ?? .max).multiplied(upToLimit: length))
         let encoded = max(0, end - first.multiplied(upToLimit: length))
-        // Frames before the chunks are decoded, which takes about a tenth of the work.
-        cost.work *= (Double(encoded) + 0.1 * Double(max(0, end - encoded))) / Double(frames)
+        // Frames before the chunks are only read.
+        cost.work *=
+            (Double(encoded) + Self.readShare * Double(max(0, end - encoded))) / Double(frames)
         return cost
     }
 

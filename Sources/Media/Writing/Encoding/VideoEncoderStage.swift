@@ -76,7 +76,7 @@ final class VideoEncoderStage: InputStage {
         var ending = TrackEnding(statistics: statistics, droppedCaptions: droppedCaptions)
         switch encoder {
         case .whole: break
-        case .chunked(let encoder): ending.reusedChunks = encoder.reusedChunks
+        case .chunked(let encoder): ending.chunks = encoder.counts
         }
         return ending
     }

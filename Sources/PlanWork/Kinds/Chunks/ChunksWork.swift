@@ -8,10 +8,11 @@ final class ChunksWork: OutputWork, Sendable {
     private let chunks: ChunksPlan
     private let recording: ChunkRecording
 
-    init(_ source: OutputSource, chunks: ChunksPlan, output: AssetReaderOutput, reader: AssetReader) throws {
+    init(_ source: OutputSource, chunks: ChunksPlan, _ builder: SessionBuilder) throws {
         guard let container = ContainerType.named(source.task.output.container) else {
             throw MediaError.internalError("unknown container \(source.task.output.container)")
         }
+        let (reader, output) = try builder.readerOutput(of: source, in: container)
         self.source = source
         self.chunks = chunks
         recording = try ChunkRecording(
@@ -26,19 +27,21 @@ final class ChunksWork: OutputWork, Sendable {
         let progress = recording.progress
         let end = min(all, (chunks.end ?? .max).multiplied(upToLimit: length))
         let encoded = end - chunks.first.multiplied(upToLimit: length)
-        // Reading a frame takes about a tenth of the time of encoding it, as in the cost (`ChunksPlan`).
-        let total = Double(encoded) + Double(end) / 10
-        return total > 0 ? min(1, (Double(progress.encoded) + Double(progress.read) / 10) / total) : 0
+        func work(encoding encoded: Int, reading read: Int) -> Double {
+            Double(encoded) + Double(read) * ChunksPlan.readShare
+        }
+        let total = work(encoding: encoded, reading: end)
+        return total > 0 ? min(1, work(encoding: progress.encoded, reading: progress.read) / total) : 0
     }
 
     func run() throws -> OutputFindings {
         let recording = recording
         try source.cancellation.begin { recording.cancel() }
         let writer = PartWriter(source.file)
-        let result = try recording.record(
+        let report = try recording.record(
             chunks.indices, identity: source.encoding.chunkIdentity(), write: writer.append)
         var findings = OutputFindings()
-        findings.tracks = [result.report]
+        findings.tracks = [report]
         return findings
     }
 }

@@ -59,10 +59,10 @@ struct StoredChunk {
     /// Checksum of the frames from which the chunk was encoded.
     var frames: Checksum.Value { record.frames }
 
-    /// Reads the packets; nil if the file isn't as it was written.
-    func packets() throws(AVError) -> PacketList? {
+    /// Reads the packets; nil if they aren't those of frames with the given presentation times, in increasing order.
+    func packets(of times: [Int64]) throws(AVError) -> PacketList? {
         guard let bytes = file.bytes(at: position, record.length) else { return nil }
-        return try record.packets(in: bytes)
+        return try record.packets(in: bytes, of: times)
     }
 }
 

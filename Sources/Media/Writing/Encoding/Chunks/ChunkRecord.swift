@@ -19,9 +19,9 @@ struct ChunkRecord {
 
     static let headerSize = 3 * 8 + 2 * Checksum.size
     private static let packetHeaderSize = 3 * 8 + 3 * 4
-    /// Maximum number of side data of a packet.
+    /// Maximum number of side data of a packet, of which there are fewer types.
     private static let maxSideData: Int32 = 100
-    /// Maximum number of packets of a chunk, which has at most 250 frames.
+    /// Maximum number of packets. A longer chunk is not used.
     private static let maxPackets = 10_000
 
     /// Reads a header; nil if it isn't valid.
@@ -48,7 +48,7 @@ struct ChunkRecord {
             try packets.withPacket(position) { packet throws(AVError) in
                 for number in [packet.pts, packet.dts, packet.duration] { body.append(littleEndian: number) }
                 let sideData = packet.essentialSideData
-                body.append(littleEndian: packet.flags)
+                body.append(littleEndian: packet.flags & Packet.encoderFlags)
                 body.append(littleEndian: Int32(clamping: sideData.count))
                 body.append(littleEndian: Int32(clamping: packet.size))
                 packet.withBytes { body.append(contentsOf: $0) }
@@ -67,10 +67,12 @@ struct ChunkRecord {
         return record + body
     }
 
-    /// Returns the packets in the bytes that follow the header; nil if they aren't those that were stored.
-    func packets(in body: [UInt8]) throws(AVError) -> PacketList? {
+    /// Returns the packets in the bytes that follow the header; nil if they aren't those of frames with the given presentation
+    /// times, in increasing order. The bytes come from a folder that others may write to.
+    func packets(in body: [UInt8], of times: [Int64]) throws(AVError) -> PacketList? {
         guard body.count == length, try Checksum.of(body) == packets else { return nil }
         var list = PacketList()
+        var found: [Int64] = []
         var reader = LittleEndianReader(body)
         for _ in 0..<packetCount {
             guard let pts = reader.number(), let dts = reader.number(), let duration = reader.number(),
@@ -79,7 +81,14 @@ struct ChunkRecord {
                 let bytes = reader.bytes(Int(size))
             else { return nil }
             let packet = try Packet.of(bytes)
-            (packet.pts, packet.dts, packet.duration, packet.flags) = (pts, dts, duration, flags)
+            (packet.pts, packet.dts, packet.duration, packet.flags) = (
+                pts, dts, duration, flags & Packet.encoderFlags
+            )
+            found.append(pts)
+            // Decoding times precede presentation times, by less than the length of a chunk.
+            guard dts == noTimestamp || dts <= pts, dts == noTimestamp || dts > -(1 << 60), duration >= 0,
+                duration < 1 << 60
+            else { return nil }
             for _ in 0..<sideDataCount {
                 guard let type = reader.shortNumber(), let size = reader.shortNumber(),
                     let bytes = reader.bytes(Int(size))
@@ -88,7 +97,7 @@ struct ChunkRecord {
             }
             list.append(packet)
         }
-        guard reader.isAtEnd else { return nil }
+        guard reader.isAtEnd, found.sorted() == times else { return nil }
         return list
     }
 }

@@ -11,14 +11,14 @@ final class ChunkRecorder {
     /// Packets of the next chunk so far.
     private var packets = PacketList()
     private let write: ([UInt8]) throws -> Void
-    private let onPacket: () -> Void
+    private let onPacket: () throws(AVError) -> Void
     /// The error of `write`; nil if there was none.
     private(set) var failure: (any Error)?
 
     /// Creates a recorder. `write` appends bytes to the file, and is called first with its header; `onPacket` is called for each
-    /// packet.
+    /// packet, and may end the recording by an error.
     init(
-        _ chunks: Range<Int>, identity: String, onPacket: @escaping () -> Void = {},
+        _ chunks: Range<Int>, identity: String, onPacket: @escaping () throws(AVError) -> Void = {},
         write: @escaping ([UInt8]) throws -> Void
     ) throws {
         self.onPacket = onPacket
@@ -29,9 +29,9 @@ final class ChunkRecorder {
     }
 
     /// Adds a packet of the next chunk.
-    func add(_ packet: consuming Packet) {
+    func add(_ packet: consuming Packet) throws(AVError) {
         packets.append(packet)
-        onPacket()
+        try onPacket()
     }
 
     /// Writes the next chunk, whose packets were added.
@@ -42,8 +42,8 @@ final class ChunkRecorder {
         do {
             try write(record)
         } catch {
-            failure = failure ?? error
-            throw AVError(code: -5, operation: "writing", detail: "\(error)")
+            failure = error
+            throw .ended("writing")
         }
     }
 

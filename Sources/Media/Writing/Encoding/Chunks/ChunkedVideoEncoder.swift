@@ -27,8 +27,8 @@ final class ChunkedVideoEncoder {
     private var frameCount = 0
     private let stored: StoredChunks?
     private let recorder: ChunkRecorder?
-    /// Number of chunks whose packets were those of stored chunks.
-    private(set) var reusedChunks = 0
+    /// Number of chunks that are complete.
+    private(set) var counts = ChunkCounts()
     /// Decoding time of the last packet.
     private var lastTime = Int64.min
 
@@ -94,7 +94,8 @@ final class ChunkedVideoEncoder {
         }
         chunks.removeFirst()
         let (checksum, isReused) = first.result
-        if isReused { reusedChunks += 1 }
+        counts.all += 1
+        if isReused { counts.reused += 1 }
         if let recorder, let checksum { try recorder.endChunk(madeFrom: checksum) }
     }
 
@@ -103,7 +104,7 @@ final class ChunkedVideoEncoder {
     ) throws(AVError) {
         while let packet = try chunk.nextPacket() {
             if let recorder {
-                recorder.add(packet)
+                try recorder.add(packet)
                 continue
             }
             if packet.dts == noTimestamp { packet.dts = packet.pts }
@@ -119,4 +120,12 @@ final class ChunkedVideoEncoder {
             try sink(packet)
         }
     }
+}
+
+/// Numbers of chunks of a track.
+package struct ChunkCounts: Codable, Hashable, Sendable {
+    /// Number of all chunks.
+    package var all = 0
+    /// Number of chunks that were not encoded, because they existed already.
+    package var reused = 0
 }

@@ -31,6 +31,8 @@ final class EncodingChunk: @unchecked Sendable {
     private var stored: StoredChunk?
     /// Checksum of the frames so far; nil if it isn't computed.
     private var checksum: Checksum?
+    /// Presentation times of the frames that were added to the checksum.
+    private var times: [Int64] = []
     /// Frames that were added to the checksum, until they turn out to be those of the stored chunk.
     private var held = UniqueDeque<Frame>()
 
@@ -103,7 +105,12 @@ final class EncodingChunk: @unchecked Sendable {
         do throws(AVError) {
             if let frame = next.take() {
                 try checksum?.add(frame)
-                if stored != nil { held.append(frame) } else { try encode(frame) }
+                if stored != nil {
+                    times.append(frame.pts)
+                    held.append(frame)
+                } else {
+                    try encode(frame)
+                }
                 return false
             }
             guard state.withLock({ $0.hasEnd }) else { return false }
@@ -111,7 +118,7 @@ final class EncodingChunk: @unchecked Sendable {
                 let value = checksum.finish()
                 state.withLock { $0.checksum = value }
                 if let stored = stored.take() {
-                    if try reuse(stored, ifMadeFrom: value) { return true }
+                    if reuse(stored, ifMadeFrom: value) { return true }
                     // `step` encodes the held frames one by one.
                     returnHeldFrames()
                     return false
@@ -130,8 +137,11 @@ final class EncodingChunk: @unchecked Sendable {
 
     /// Takes the packets of a stored chunk if its frames have a checksum. Returns whether they are taken, so that the chunk is
     /// complete.
-    private func reuse(_ stored: StoredChunk, ifMadeFrom frames: Checksum.Value) throws(AVError) -> Bool {
-        guard stored.frames == frames, var packets = try stored.packets() else { return false }
+    private func reuse(_ stored: StoredChunk, ifMadeFrom frames: Checksum.Value) -> Bool {
+        // Whatever is wrong with a file, its chunks are encoded instead.
+        guard stored.frames == frames, var packets = try? stored.packets(of: times) else {
+            return false
+        }
         held = UniqueDeque()
         state.withLock { state in
             while let packet = packets.popFirst() { state.packets.append(packet) }
