@@ -1,4 +1,4 @@
-"""Copies the symbol graphs of a library to a folder, for docc: `docs-graphs.py LIBRARY FOLDER`, or prints their number of declarations
+"""Extracts the symbol graphs of a library from the modules of the debug build to a folder, for docc: `docs-graphs.py LIBRARY FOLDER`, or prints their number of declarations
 without a folder. Symbols of all re-exported targets are assigned to the library's module, through which programs import them; those of
 another library have a page of their own.
 
@@ -9,7 +9,10 @@ import glob
 import json
 import os
 import re
+import shutil
+import subprocess
 import sys
+import tempfile
 
 LIBRARIES = {"TandemKit", "TandemBatch"}
 LIBRARIES_WITH_PAGES = {"TandemKit"}
@@ -72,14 +75,28 @@ def problems(library, graphs):
             yield f"{name}.{member} is in no topic of {path}"
 
 
+def extract(modules, folder):
+    """Writes the symbol graphs of modules of the debug build. The module maps of C targets are those with which it was compiled."""
+    swift = os.path.dirname(os.path.realpath(shutil.which("swift")))
+    words = [f"{swift}/swift-symbolgraph-extract", "-I", ".build/debug/Modules", "-output-dir", folder]
+    words += ["-minimum-access-level", "public", "-skip-synthesized-members"]
+    triple = os.path.basename(os.path.dirname(os.path.realpath(".build/debug")))
+    words += ["-target", triple]
+    with open(".build/debug.yaml", encoding="utf-8") as file:
+        flags = re.findall(r'"(-fmodule-map-file=[^"]+|-I/usr/include[^"]*)"', file.read())
+    for flag in sorted(set(flags)):
+        words += ["-Xcc", flag]
+    for module in sorted(modules):
+        subprocess.run(words + ["-module-name", module], check=True)
+
+
 def main():
     library, folder = sys.argv[1], (sys.argv[2:] or [None])[0]
-    modules = exported(library)
     graphs = []
-    for path in glob.glob(".build/*/symbolgraph/*.symbols.json"):
+    extracted = tempfile.TemporaryDirectory()
+    extract(exported(library), extracted.name)
+    for path in glob.glob(f"{extracted.name}/*.symbols.json"):
         name = os.path.basename(path)
-        if name.removesuffix(".symbols.json").split("@")[0] not in modules:
-            continue
         graph = json.load(open(path, encoding="utf-8"))
         graphs.append(graph)
         if folder:

@@ -126,16 +126,16 @@ def film():
     batch = Parts(f"{FOLDER}/film")
     folder = batch.folder
     spec = """version: 1
-assets: { film: { pattern: testsrc, size: 1280x720, frame_rate: 25, duration: 60s, tone: 440Hz } }
+assets: { film: { pattern: testsrc, size: 1280x720, frame_rate: 25, duration: %ss, tone: 440Hz } }
 jobs:
   film:
     asset: film
-    tracks: [ { video: first, encode: { codec: h264, preset: medium, crf: 30, parallel: %s } }, { audio: first, encode: { codec: aac } } ]
+    tracks: [ { video: first, encode: { codec: h264, preset: %s, crf: 30, parallel: %s } }, { audio: first, encode: { codec: aac } } ]
     destination: %s.mp4
 """
-    for name, parallel in (("whole", "auto"), ("film", "cluster")):
+    for name, parallel in (("whole", "2"), ("film", "cluster")):
         with open(f"{folder}/{name}.yaml", "w") as file:
-            file.write(spec % (parallel, name))
+            file.write(spec % (*(("31", "veryfast") if SHORT else ("60", "medium")), parallel, name))
     run(TANDEM, "run", f"{folder}/whole.yaml", "--quiet")
     words = [TANDEM, "submit", f"{folder}/film.yaml", "--engine", "slurm", "--out", batch.batch]
     text = run(*words, "--detach", "--shards", "6").stderr
