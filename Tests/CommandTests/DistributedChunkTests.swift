@@ -4,10 +4,6 @@ import Testing
 
 /// A long track whose chunks the parts of a batch encode (`parallel: cluster`); `scripts/test-cluster` runs them on Slurm.
 @Suite struct DistributedChunkTests {
-    private func tandem(_ arguments: String..., in scratch: borrowing Scratch) throws -> ProgramResult {
-        try program(TestPaths.tandem, arguments, directory: scratch.path)
-    }
-
     /// Writes a job of 1001 frames in five chunks, the last of which has one frame, with a filter that depends on earlier frames,
     /// and with audio.
     private func scratch(_ parallel: String = "cluster", _ more: String = "") throws -> Scratch {
@@ -31,7 +27,7 @@ import Testing
     }
 
     /// Writes the parts of a batch to the folder `batch` without starting them. Returns the number of those that encode chunks.
-    private func writeParts(in scratch: borrowing Scratch) throws -> Int {
+    private func writeParts(in scratch: Scratch) throws -> Int {
         let submitted = try tandem(
             "submit", "jobs.yaml", "--engine", "openjd", "--out", "batch", "--shards", "40", in: scratch)
         try #require(submitted.status == 0, "\(submitted.errors)")
@@ -42,7 +38,7 @@ import Testing
         return try #require(stages["chunk_parts"] as? Int)
     }
 
-    private func run(_ part: Int, in scratch: borrowing Scratch) throws -> ProgramResult {
+    private func run(_ part: Int, in scratch: Scratch) throws -> ProgramResult {
         try tandem("run", "--plan", "batch", "--shard", "\(part)", in: scratch)
     }
 
@@ -154,7 +150,7 @@ import Testing
         #expect(!report.contains("encoded here") && report.contains("\"succeeded\""))
     }
 
-    /// Where parts have no order, or a track is short, one part encodes it, and a note says so.
+    /// Notes about tracks that one part encodes: with an engine whose parts have no order, and with little work.
     @Test func notesStateWhatIsNotDistributed() throws {
         let scratch = try scratch()
         let kubernetes = try tandem(

@@ -339,13 +339,13 @@ import Media
             (1...40).map { audio("s\($0)", seconds: $0) }.joined() + audio("needs", more: "needs: [s1, s40],")
         let (file, _) = decode("version: 1\njobs:\n" + jobs, directory: scratch.path)
         let plan = BatchPlanner.plan([try #require(file)]).plan
-        let parts = ShardPlanner.split(plan, into: 4)
+        let parts = ShardPlanner.layout(plan, into: 4).others
         #expect(parts.flatMap { $0 }.sorted() == Array(plan.jobs.indices))
         let loads = parts.map { $0.reduce(0) { $0 + JobCost(plan.jobs[$1]).work } }
         #expect((loads.max() ?? 0) < 1.1 * (loads.min() ?? 0), "\(loads)")
         let together =
             parts.first { $0.contains { plan.jobs[$0].id == "needs" } }?.map { plan.jobs[$0].id } ?? []
         #expect(Set(together).isSuperset(of: ["s1", "s40"]))
-        #expect(ShardPlanner.split(plan, into: 99).count == 99)
+        #expect(ShardPlanner.layout(plan, into: 99).others.count == 99)
     }
 }

@@ -73,7 +73,6 @@ import Testing
         let recorder = try ChunkRecorder(chunks, identity: "a") { bytes += $0 }
         let passed = try encode(Self.timings[1], configuration, stored: nil, recorder: recorder).packets
         #expect(passed.isEmpty)
-        #expect(recorder.count == chunks.clamped(to: 0..<5).count)
         try Data(bytes).write(to: URL(filePath: path))
     }
 
@@ -119,7 +118,7 @@ import Testing
             frame.clearPictureType()
             try change(frame)
             let checksum = try Checksum()
-            try checksum.add(frame)
+            checksum.add(frame)
             return checksum.finish()
         }
         let plain = try checksum { _ in }

@@ -28,9 +28,11 @@ package struct ClusterBatch: Sendable {
         }
     }
 
-    private func partCount() throws(EngineError) -> Int {
-        try converting { () throws(ShardFolder.Problem) in try shards.partCount() }
+    private func summary() throws(EngineError) -> ShardFolder.Summary {
+        try converting { () throws(ShardFolder.Problem) in try shards.summary() }
     }
+
+    private func partCount() throws(EngineError) -> Int { try summary().partCount }
 
     private func submissions(
         _ partCount: Int
@@ -63,11 +65,11 @@ package struct ClusterBatch: Sendable {
     private func submit(
         _ parts: [Int]?, to engine: ClusterEngineKind, _ resources: ClusterResources, _ command: PartCommand
     ) async throws(EngineError) -> Submitted {
-        let count = try partCount()
-        let stages = try converting { () throws(ShardFolder.Problem) in try shards.stages() }
+        let summary = try summary()
         let (submission, folder) = try SubmissionFolder.create(of: path) { number in
             Submission(
-                number: number, engine: engine, parts: parts ?? Array(0..<count), stages: stages,
+                number: number, engine: engine, parts: parts ?? Array(0..<summary.partCount),
+                stages: summary.stages,
                 resources: resources, command: command, host: HostName.current)
         }
         let text: String
@@ -227,10 +229,9 @@ package struct ClusterBatch: Sendable {
     }
 
     private func progressReader() throws(EngineError) -> BatchProgressReader {
-        try converting { () throws(ShardFolder.Problem) in
-            BatchProgressReader(
-                of: shards, chunkParts: try shards.stages().chunkParts, jobCount: try shards.jobCount())
-        }
+        let summary = try summary()
+        return BatchProgressReader(
+            of: shards, chunkParts: summary.stages.chunkParts, jobCount: summary.jobCount)
     }
 
     private static let interval = Duration.seconds(2)

@@ -3,7 +3,7 @@ internal import LibAV
 
 /// The division of the chunks of tracks with `parallel: cluster` into parts of a batch.
 ///
-/// A part reads the source from its start, so that later parts of a track read more. They have less chunks, so that all parts of a
+/// A part reads the source from its start, so that later parts of a track read more. They have fewer chunks, so that all parts of a
 /// track take about as long.
 package struct ChunkDistribution: Sendable {
     /// The parts that encode chunks.

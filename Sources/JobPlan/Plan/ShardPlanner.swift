@@ -48,18 +48,12 @@ package enum ShardPlanner {
         return max(1, min(atMost, distributed.count + count))
     }
 
-    /// Returns the indices of each part's jobs in the plan, in the plan's order. There are always `count` parts; if
-    /// there are fewer groups of dependent jobs, the last parts are empty.
-    package static func split(
-        _ plan: BatchPlan, into count: Int, by estimate: Estimate = { JobCost($0).work }
-    ) -> [[Int]] {
-        balanced(groups(of: plan), of: plan, into: count, by: estimate)
-    }
-
-    /// Returns the parts of a plan, some of whose jobs read files that the parts of `chunks` create. There are at most
-    /// `count` parts besides these, or two if each kind of job needs one.
+    /// Returns the parts of a plan, some of whose jobs read files that the parts of `chunks` create. Without `chunks`, there
+    /// are always `count` parts; if there are fewer groups of dependent jobs, the last parts are empty. Otherwise there are
+    /// at most `count` parts besides those of `chunks`, or two if each kind of job needs one.
     package static func layout(
-        _ plan: BatchPlan, into count: Int, chunks: [ChunkPart], by estimate: Estimate = { JobCost($0).work }
+        _ plan: BatchPlan, into count: Int, chunks: [ChunkPart] = [],
+        by estimate: Estimate = { JobCost($0).work }
     ) -> ShardLayout {
         let distributed = Set(chunks.map(\.key))
         var (joining, others) = ([[Int]](), [[Int]]())
@@ -70,7 +64,6 @@ package enum ShardPlanner {
                 others.append(group)
             }
         }
-        // A plan without jobs is one part.
         if joining.isEmpty {
             return ShardLayout(others: balanced(others, of: plan, into: count, by: estimate))
         }
@@ -109,6 +102,7 @@ package enum ShardPlanner {
         return members.values.sorted { $0[0] < $1[0] }
     }
 
+    /// Returns the indices of each part's jobs in the plan, in the plan's order.
     private static func balanced(
         _ groups: [[Int]], of plan: BatchPlan, into count: Int, by estimate: Estimate
     ) -> [[Int]] {

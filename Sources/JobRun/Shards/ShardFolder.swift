@@ -68,20 +68,24 @@ package struct ShardFolder: Sendable {
             throw Problem("\(path) is not empty; parts of a plan are written to a new folder")
         }
         do {
-            try FileManager.default.createDirectory(atPath: results, withIntermediateDirectories: true)
+            for folder in [results, progress] {
+                try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+            }
             var digests: [String] = []
             let jobsOfParts = layout.joining + layout.others
             let count = layout.chunks.count + jobsOfParts.count
             let chunks = Dictionary(grouping: layout.chunks, by: \.key)
-            let jobs = Dictionary(
-                plan.plan.jobs.map { ($0.key, $0) }, uniquingKeysWith: { first, _ in first })
+            // A plan may have a million jobs, of which few have chunks.
+            let distributed = Dictionary(
+                (chunks.isEmpty ? [] : plan.plan.jobs).filter { chunks[$0.key] != nil }.map { ($0.key, $0) },
+                uniquingKeysWith: { first, _ in first })
             for index in 0..<count {
                 var part = plan
                 part.shard = PlanFile.Shard(index: index, count: count)
                 let planned: [JobPlan]
                 if index < layout.chunks.count {
                     let chunks = layout.chunks[index]
-                    planned = jobs[chunks.key].map { [$0] } ?? []
+                    planned = distributed[chunks.key].map { [$0] } ?? []
                     part.shard?.chunks = chunks
                 } else {
                     planned = jobsOfParts[index - layout.chunks.count].map { plan.plan.jobs[$0] }
@@ -119,6 +123,7 @@ package struct ShardFolder: Sendable {
         }
         // Only empty folders are removed.
         rmdir(results)
+        rmdir(progress)
         rmdir(path)
     }
 
@@ -140,11 +145,21 @@ package struct ShardFolder: Sendable {
         return list
     }
 
-    /// Returns which parts encode chunks, and which read them.
-    package func stages() throws(Problem) -> PartStages { try readManifest().stages }
+    /// The parts of a plan.
+    package struct Summary: Sendable {
+        /// Number of parts.
+        package let partCount: Int
+        package let stages: PartStages
+        /// Number of jobs, with those that no part executes.
+        package let jobCount: Int
+    }
 
-    /// Returns the number of jobs, with those that no part executes.
-    package func jobCount() throws(Problem) -> Int { try readManifest().jobs }
+    /// Returns the numbers of parts and jobs.
+    package func summary() throws(Problem) -> Summary {
+        let manifest = try readManifest()
+        return Summary(
+            partCount: manifest.parts.count, stages: manifest.stages, jobCount: manifest.jobs)
+    }
 
     // MARK: Progress
 
@@ -152,7 +167,6 @@ package struct ShardFolder: Sendable {
 
     /// Writes the progress of a part. Without effect if the folder can't be written.
     package func write(_ progress: PartProgress, ofShard index: Int) {
-        try? FileManager.default.createDirectory(atPath: self.progress, withIntermediateDirectories: true)
         try? JSONFormat.data(of: progress, isLine: true)
             .write(to: URL(filePath: "\(self.progress)/\(index).json"), options: .atomic)
     }
@@ -308,9 +322,6 @@ package struct ShardFolder: Sendable {
         /// Entries of jobs that no part contains, because they can't be planned or are skipped; only in the first part.
         package var others: [RunReport.Job]
     }
-
-    /// Returns the number of parts.
-    package func partCount() throws(Problem) -> Int { try digests().count }
 
     /// Returns the outcome of each part, and the outcome of the whole plan: for each output the best result that the plan
     /// and the files confirm (`RunReport.Job.mismatch`). An output without such a result is `not-run`, or has the outcome

@@ -1,5 +1,4 @@
 internal import CFFmpeg
-internal import Glibc
 
 /// A checksum of 128 bits (MurmurHash3, `av_murmur3_update`), which detects differences by chance. Different contents with
 /// equal checksums can be constructed.
@@ -22,14 +21,6 @@ package struct Checksum: ~Copyable, @unchecked Sendable {
 
     deinit { av_free(UnsafeMutableRawPointer(state)) }
 
-    /// Returns the checksum of some bytes.
-    package static func of(_ bytes: some Collection<UInt8>) throws(AVError) -> Value {
-        let checksum = try Checksum()
-        let bytes = ContiguousArray(bytes)
-        bytes.withUnsafeBytes { checksum.add($0) }
-        return checksum.finish()
-    }
-
     /// Adds bytes.
     package func add(_ bytes: UnsafeRawBufferPointer) {
         guard let base = bytes.baseAddress else { return }
@@ -41,10 +32,8 @@ package struct Checksum: ~Copyable, @unchecked Sendable {
         withUnsafeBytes(of: number.littleEndian) { add($0) }
     }
 
-    /// Adds what an encoder reads of a video frame: pixels, times, the requested picture type, fields and closed captions.
-    /// - Throws: `AVError` if there is no memory.
-    package func add(_ frame: borrowing Frame) throws(AVError) {
-        if frame.isUpsideDown { return try add(frame.copied()) }
+    /// Adds a video frame as an encoder reads it: pixels, timestamps, requested frame type, field order and closed captions.
+    package func add(_ frame: borrowing Frame) {
         add(frame.pts)
         add(frame.duration)
         add(Int64(frame.raw.pointee.pict_type.rawValue))
@@ -54,13 +43,19 @@ package struct Checksum: ~Copyable, @unchecked Sendable {
         if let captions = av_frame_get_side_data(frame.raw, AV_FRAME_DATA_A53_CC) {
             add(UnsafeRawBufferPointer(start: captions.pointee.data, count: Int(captions.pointee.size)))
         }
-        for plane in 0..<frame.planeCount {
-            _ = frame.withPixels(ofPlane: plane) { bytes, layout in
-                for row in 0..<layout.rows {
-                    let start = row * layout.bytesPerRow
-                    add(UnsafeRawBufferPointer(rebasing: bytes[start..<start + layout.rowSize]))
-                }
-            }
+        for plane in 0..<frame.planeCount { addRows(of: frame, plane: plane) }
+    }
+
+    /// Adds the pixels of a plane from top to bottom, in whichever direction its rows are stored.
+    private func addRows(of frame: borrowing Frame, plane: Int) {
+        guard let first = frame.planeBytes(plane) else { return }
+        let stride = withUnsafeBytes(of: frame.raw.pointee.linesize) {
+            Int($0.bindMemory(to: Int32.self)[plane])
+        }
+        let size = max(
+            0, Int(av_image_get_linesize(frame.pixelFormat.av, frame.raw.pointee.width, Int32(plane))))
+        for row in 0..<frame.planeHeight(plane) {
+            add(UnsafeRawBufferPointer(start: first + row * stride, count: size))
         }
     }
 

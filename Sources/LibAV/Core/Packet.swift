@@ -21,12 +21,26 @@ package struct Packet: ~Copyable, @unchecked Sendable {
 
     /// Creates a packet with a copy of the bytes and the padding that decoders require (`av_new_packet`).
     package static func of(_ bytes: [UInt8]) throws(AVError) -> Packet {
-        let packet = try Packet()
-        try check(av_new_packet(packet.raw, Int32(clamping: bytes.count)), "av_new_packet")
-        bytes.withUnsafeBytes { own in
-            if let base = own.baseAddress { memcpy(packet.raw.pointee.data, base, own.count) }
-        }
+        let packet = try empty(size: bytes.count)
+        bytes.withUnsafeBytes { packet.fill(from: $0) }
         return packet
+    }
+
+    /// Creates a packet with a copy of the bytes in a buffer and the padding that decoders require (`av_new_packet`).
+    package static func of(_ bytes: UnsafeRawBufferPointer) throws(AVError) -> Packet {
+        let packet = try empty(size: bytes.count)
+        packet.fill(from: bytes)
+        return packet
+    }
+
+    private static func empty(size: Int) throws(AVError) -> Packet {
+        let packet = try Packet()
+        try check(av_new_packet(packet.raw, Int32(clamping: size)), "av_new_packet")
+        return packet
+    }
+
+    private func fill(from bytes: UnsafeRawBufferPointer) {
+        if let base = bytes.baseAddress { memcpy(raw.pointee.data, base, bytes.count) }
     }
 
     /// Creates a packet with all bytes of a source. Throws if the source is larger than 2 GiB or became shorter.

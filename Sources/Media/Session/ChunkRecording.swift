@@ -13,6 +13,7 @@ package final class ChunkRecording: Sendable {
     private let container: ContainerType
     private let maxChunks: Int?
     private let state = Guarded(Progress())
+    private let cancelFlag = InterruptFlag()
 
     /// Creates a recording of the output of a reader that isn't started. `configuration` divides the track into chunks;
     /// `container` is that of the whole track's file. At most `maxChunks` chunks are encoded at a time; nil for the number of
@@ -27,16 +28,20 @@ package final class ChunkRecording: Sendable {
         (self.container, self.maxChunks) = (container, maxChunks)
     }
 
-    /// Numbers of frames so far.
+    /// Numbers of frames.
     package struct Progress: Sendable {
         package var read = 0
         package var encoded = 0
     }
 
+    /// Numbers of frames so far.
     package var progress: Progress { state.withLock { $0 } }
 
     /// Cancels the recording, which throws `CancellationError`. May be called from any queue.
-    package func cancel() { reader.cancelReading() }
+    package func cancel() {
+        cancelFlag.raise()
+        reader.cancelReading()
+    }
 
     /// Reads the track up to the last recorded chunk, and passes the file's bytes to `write`, in order. Blocks the caller.
     /// Returns the number of frames read, and the end of the last one from the start of the extent.
@@ -48,7 +53,7 @@ package final class ChunkRecording: Sendable {
             chunks, identity: identity,
             onPacket: { () throws(AVError) in
                 self.state.withLock { $0.encoded += 1 }
-                if self.reader.status == .cancelled { throw .ended("encoding") }
+                if self.cancelFlag.isRaised { throw .ended("encoding") }
             }, write: write)
         let opening = EncoderOpening(
             configuration: configuration, mediaType: .video, container: container,
@@ -74,12 +79,13 @@ package final class ChunkRecording: Sendable {
                 state.withLock { $0.read = frames }
                 try stage.append(sample, start: start, end: end, into: unused)
             }
-            if reader.status == .cancelled { throw CancellationError() }
-            try stage.finish(into: unused)
+            if !cancelFlag.isRaised { try stage.finish(into: unused) }
+        } catch  where cancelFlag.isRaised {
+            throw CancellationError()
         } catch let error as AVError {
-            if reader.status == .cancelled { throw CancellationError() }
             throw recorder.failure ?? MediaError.encoding(track: output.track.reference, error)
         }
+        if cancelFlag.isRaised { throw CancellationError() }
         return TrackReport(samples: frames, end: last, damage: output.damagedSamples)
     }
 }

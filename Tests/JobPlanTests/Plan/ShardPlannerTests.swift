@@ -9,7 +9,9 @@ import Testing
     private func parts(_ jobs: [JobPlan], costs: [Double]? = nil, into count: Int) -> [[String]] {
         let work = Dictionary(zip(jobs.map(\.id), costs ?? []), uniquingKeysWith: { first, _ in first })
         let plan = BatchPlan(jobs: jobs, refusals: [])
-        return ShardPlanner.split(plan, into: count) { work[$0.id] ?? 1 }.map { $0.map { jobs[$0].id } }
+        return ShardPlanner.layout(plan, into: count) { work[$0.id] ?? 1 }.others.map {
+            $0.map { jobs[$0].id }
+        }
     }
 
     private func refusal(_ id: String, in file: String = "jobs.yaml") -> BatchPlan.Refusal {

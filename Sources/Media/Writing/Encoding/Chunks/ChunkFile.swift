@@ -9,7 +9,9 @@ final class ChunkFile: @unchecked Sendable {
 
     /// Returns the start of a file. `identity` determines how the frames of all chunks are encoded.
     static func header(identity: String) throws(AVError) -> [UInt8] {
-        magic + (try Checksum.of(identity.utf8))
+        let checksum = try Checksum()
+        Array(identity.utf8).withUnsafeBytes { checksum.add($0) }
+        return magic + checksum.finish()
     }
 
     private struct Entry {
@@ -60,9 +62,9 @@ struct StoredChunk {
     var frames: Checksum.Value { record.frames }
 
     /// Reads the packets; nil if they aren't those of frames with the given presentation times, in increasing order.
-    func packets(of times: [Int64]) throws(AVError) -> PacketList? {
+    func packets(of times: [Int64]) -> PacketList? {
         guard let bytes = file.bytes(at: position, record.length) else { return nil }
-        return try record.packets(in: bytes, of: times)
+        return record.packets(in: bytes, of: times)
     }
 }
 

@@ -22,19 +22,23 @@ struct ChunkRecord {
     /// Maximum number of side data of a packet, of which there are fewer types.
     private static let maxSideData: Int32 = 100
     /// Maximum number of packets. A longer chunk is not used.
-    private static let maxPackets = 10_000
+    private static let maxPackets: Int64 = 10_000
+    /// Maximum index of a chunk and number of bytes of its packets, of which longer ones couldn't be in memory.
+    private static let (maxIndex, maxLength): (Int64, Int64) = (1 << 32, 1 << 32)
 
     /// Reads a header; nil if it isn't valid.
     init?(header bytes: [UInt8]) {
         guard bytes.count == Self.headerSize else { return nil }
-        var reader = LittleEndianReader(bytes)
-        guard let index = reader.number(), let length = reader.number(), let count = reader.number(),
-            index >= 0, index < 1 << 32, (0...1 << 32).contains(length),
-            (0...Int64(Self.maxPackets)).contains(count),
-            let frames = reader.bytes(Checksum.size), let packets = reader.bytes(Checksum.size)
+        let numbers = bytes.withUnsafeBytes { all in
+            var reader = LittleEndianReader(all)
+            return (0..<3).compactMap { _ in reader.number(Int64.self) }
+        }
+        guard (0..<Self.maxIndex).contains(numbers[0]), (0...Self.maxLength).contains(numbers[1]),
+            (0...Self.maxPackets).contains(numbers[2])
         else { return nil }
-        (self.index, self.length, packetCount) = (Int(index), Int(length), Int(count))
-        (self.frames, self.packets) = (frames, packets)
+        (index, length, packetCount) = (Int(numbers[0]), Int(numbers[1]), Int(numbers[2]))
+        frames = Array(bytes.suffix(2 * Checksum.size).prefix(Checksum.size))
+        packets = Array(bytes.suffix(Checksum.size))
     }
 
     /// Returns a record with header and packets.
@@ -42,64 +46,85 @@ struct ChunkRecord {
     static func encode(
         index: Int, frames: Checksum.Value, packets: borrowing PacketList
     ) throws(AVError) -> [UInt8] {
-        var body: [UInt8] = []
-        body.reserveCapacity(packets.byteCount + packets.count * packetHeaderSize)
+        // The header is known once the packets are encoded.
+        var record = [UInt8](repeating: 0, count: headerSize)
+        record.reserveCapacity(headerSize + packets.byteCount + packets.count * packetHeaderSize)
         for position in 0..<packets.count {
-            try packets.withPacket(position) { packet throws(AVError) in
-                for number in [packet.pts, packet.dts, packet.duration] { body.append(littleEndian: number) }
+            packets.withPacket(position) { packet in
                 let sideData = packet.essentialSideData
-                body.append(littleEndian: packet.flags & Packet.encoderFlags)
-                body.append(littleEndian: Int32(clamping: sideData.count))
-                body.append(littleEndian: Int32(clamping: packet.size))
-                packet.withBytes { body.append(contentsOf: $0) }
+                for number in [packet.pts, packet.dts, packet.duration] {
+                    record.append(littleEndian: number)
+                }
+                record.append(littleEndian: packet.flags & Packet.encoderFlags)
+                record.append(littleEndian: Int32(clamping: sideData.count))
+                record.append(littleEndian: Int32(clamping: packet.size))
+                packet.withBytes { record.append(contentsOf: $0) }
                 for found in sideData {
-                    body.append(littleEndian: found.type)
-                    body.append(littleEndian: Int32(clamping: found.bytes.count))
-                    body.append(contentsOf: found.bytes)
+                    record.append(littleEndian: found.type)
+                    record.append(littleEndian: Int32(clamping: found.bytes.count))
+                    record.append(contentsOf: found.bytes)
                 }
             }
         }
-        var record: [UInt8] = []
-        record.reserveCapacity(headerSize + body.count)
-        for number in [index, body.count, packets.count] { record.append(littleEndian: Int64(number)) }
-        record += frames
-        record += try Checksum.of(body)
-        return record + body
+        var header: [UInt8] = []
+        for number in [index, record.count - headerSize, packets.count] {
+            header.append(littleEndian: Int64(number))
+        }
+        header += frames + (try checksum(ofPacketsIn: record, from: headerSize))
+        record.replaceSubrange(0..<headerSize, with: header)
+        return record
+    }
+
+    private static func checksum(
+        ofPacketsIn bytes: [UInt8], from start: Int
+    ) throws(AVError) -> Checksum.Value {
+        let checksum = try Checksum()
+        bytes.withUnsafeBytes { checksum.add(UnsafeRawBufferPointer(rebasing: $0[start...])) }
+        return checksum.finish()
     }
 
     /// Returns the packets in the bytes that follow the header; nil if they aren't those of frames with the given presentation
     /// times, in increasing order. The bytes come from a folder that others may write to.
-    func packets(in body: [UInt8], of times: [Int64]) throws(AVError) -> PacketList? {
-        guard body.count == length, try Checksum.of(body) == packets else { return nil }
-        var list = PacketList()
-        var found: [Int64] = []
-        var reader = LittleEndianReader(body)
-        for _ in 0..<packetCount {
-            guard let pts = reader.number(), let dts = reader.number(), let duration = reader.number(),
-                let flags = reader.shortNumber(), let sideDataCount = reader.shortNumber(),
-                (0...Self.maxSideData).contains(sideDataCount), let size = reader.shortNumber(),
-                let bytes = reader.bytes(Int(size))
-            else { return nil }
-            let packet = try Packet.of(bytes)
-            (packet.pts, packet.dts, packet.duration, packet.flags) = (
-                pts, dts, duration, flags & Packet.encoderFlags
-            )
-            found.append(pts)
-            // Decoding times precede presentation times, by less than the length of a chunk.
-            guard dts == noTimestamp || dts <= pts, dts == noTimestamp || dts > -(1 << 60), duration >= 0,
-                duration < 1 << 60
-            else { return nil }
-            for _ in 0..<sideDataCount {
-                guard let type = reader.shortNumber(), let size = reader.shortNumber(),
-                    let bytes = reader.bytes(Int(size))
-                else { return nil }
-                try packet.add(Packet.SideData(type: type, bytes: bytes))
-            }
-            list.append(packet)
+    func packets(in body: [UInt8], of times: [Int64]) -> PacketList? {
+        guard body.count == length, (try? Self.checksum(ofPacketsIn: body, from: 0)) == packets else {
+            return nil
         }
-        guard reader.isAtEnd, found.sorted() == times else { return nil }
+        var list = PacketList()
+        let isWhole = body.withUnsafeBytes { bytes in
+            var reader = LittleEndianReader(bytes)
+            for _ in 0..<packetCount {
+                guard let packet = Self.packet(from: &reader) else { return false }
+                list.append(packet)
+            }
+            return reader.isAtEnd
+        }
+        guard isWhole, list.presentationTimes.sorted() == times else { return nil }
         return list
     }
+
+    private static func packet(from reader: inout LittleEndianReader) -> Packet? {
+        guard let pts = reader.number(Int64.self), let dts = reader.number(Int64.self),
+            let duration = reader.number(Int64.self), let flags = reader.number(Int32.self),
+            let sideDataCount = reader.number(Int32.self), (0...maxSideData).contains(sideDataCount),
+            let size = reader.number(Int32.self), let bytes = reader.bytes(Int(size)),
+            // Decoding times precede presentation times, by less than the length of a chunk.
+            dts == noTimestamp || (-maxTime...max(-maxTime, pts)).contains(dts),
+            (0...maxTime).contains(duration),
+            let packet = try? Packet.of(bytes)
+        else { return nil }
+        (packet.pts, packet.dts, packet.duration) = (pts, dts, duration)
+        packet.flags = flags & Packet.encoderFlags
+        for _ in 0..<sideDataCount {
+            guard let type = reader.number(Int32.self), let size = reader.number(Int32.self),
+                let bytes = reader.bytes(Int(size)),
+                (try? packet.add(Packet.SideData(type: type, bytes: Array(bytes)))) != nil
+            else { return nil }
+        }
+        return packet
+    }
+
+    /// Maximum distance of a time from zero, so that no sum of two times overflows.
+    private static let maxTime: Int64 = 1 << 60
 }
 
 /// A list of packets, which are noncopyable.
@@ -116,32 +141,29 @@ struct PacketList: ~Copyable {
 
     mutating func popFirst() -> Packet? { packets.popFirst() }
 
-    func withPacket(_ index: Int, _ body: (borrowing Packet) throws(AVError) -> Void) throws(AVError) {
-        try body(packets[index])
-    }
+    func withPacket(_ index: Int, _ body: (borrowing Packet) -> Void) { body(packets[index]) }
+
+    /// Presentation times of the packets, in decoding order.
+    var presentationTimes: [Int64] { (0..<count).map { packets[$0].pts } }
 }
 
 /// A reader of little-endian numbers. Returns nil at the end of the bytes.
 private struct LittleEndianReader {
-    private let all: [UInt8]
+    private let all: UnsafeRawBufferPointer
     private var at = 0
 
-    init(_ bytes: [UInt8]) { all = bytes }
+    init(_ bytes: UnsafeRawBufferPointer) { all = bytes }
 
     var isAtEnd: Bool { at == all.count }
 
-    mutating func bytes(_ count: Int) -> [UInt8]? {
+    mutating func bytes(_ count: Int) -> UnsafeRawBufferPointer? {
         guard count >= 0, count <= all.count - at else { return nil }
         defer { at += count }
-        return Array(all[at..<at + count])
+        return UnsafeRawBufferPointer(rebasing: all[at..<at + count])
     }
 
-    mutating func number() -> Int64? {
-        bytes(8).map { $0.withUnsafeBytes { Int64(littleEndian: $0.loadUnaligned(as: Int64.self)) } }
-    }
-
-    mutating func shortNumber() -> Int32? {
-        bytes(4).map { $0.withUnsafeBytes { Int32(littleEndian: $0.loadUnaligned(as: Int32.self)) } }
+    mutating func number<Number: FixedWidthInteger & BitwiseCopyable>(_ type: Number.Type) -> Number? {
+        bytes(MemoryLayout<Number>.size).map { Number(littleEndian: $0.loadUnaligned(as: Number.self)) }
     }
 }
 

@@ -35,7 +35,7 @@ final class ChunkRecorder {
     }
 
     /// Writes the next chunk, whose packets were added.
-    func endChunk(madeFrom frames: Checksum.Value) throws(AVError) {
+    func endChunk(of frames: Checksum.Value) throws(AVError) {
         let record = try ChunkRecord.encode(index: next, frames: frames, packets: packets)
         packets = PacketList()
         next += 1
@@ -46,7 +46,4 @@ final class ChunkRecorder {
             throw .ended("writing")
         }
     }
-
-    /// Number of recorded chunks.
-    var count: Int { next - chunks.lowerBound }
 }

@@ -96,7 +96,7 @@ final class ChunkedVideoEncoder {
         let (checksum, isReused) = first.result
         counts.all += 1
         if isReused { counts.reused += 1 }
-        if let recorder, let checksum { try recorder.endChunk(madeFrom: checksum) }
+        if let recorder, let checksum { try recorder.endChunk(of: checksum) }
     }
 
     private func drain(

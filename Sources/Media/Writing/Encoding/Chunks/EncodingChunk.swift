@@ -104,7 +104,7 @@ final class EncodingChunk: @unchecked Sendable {
         if isComplete { return true }
         do throws(AVError) {
             if let frame = next.take() {
-                try checksum?.add(frame)
+                checksum?.add(frame)
                 if stored != nil {
                     times.append(frame.pts)
                     held.append(frame)
@@ -118,7 +118,7 @@ final class EncodingChunk: @unchecked Sendable {
                 let value = checksum.finish()
                 state.withLock { $0.checksum = value }
                 if let stored = stored.take() {
-                    if reuse(stored, ifMadeFrom: value) { return true }
+                    if complete(with: stored, of: value) { return true }
                     // `step` encodes the held frames one by one.
                     returnHeldFrames()
                     return false
@@ -135,13 +135,10 @@ final class EncodingChunk: @unchecked Sendable {
         return true
     }
 
-    /// Takes the packets of a stored chunk if its frames have a checksum. Returns whether they are taken, so that the chunk is
-    /// complete.
-    private func reuse(_ stored: StoredChunk, ifMadeFrom frames: Checksum.Value) -> Bool {
-        // Whatever is wrong with a file, its chunks are encoded instead.
-        guard stored.frames == frames, var packets = try? stored.packets(of: times) else {
-            return false
-        }
+    /// Completes the chunk with the packets of a stored one. Returns false, without effect, unless its frames have the
+    /// checksum `frames` and its packets can be read.
+    private func complete(with stored: StoredChunk, of frames: Checksum.Value) -> Bool {
+        guard stored.frames == frames, var packets = stored.packets(of: times) else { return false }
         held = UniqueDeque()
         state.withLock { state in
             while let packet = packets.popFirst() { state.packets.append(packet) }
@@ -151,6 +148,7 @@ final class EncodingChunk: @unchecked Sendable {
         return true
     }
 
+    /// Queues the held frames for encoding.
     private func returnHeldFrames() {
         let steps = held.count + 1
         state.withLock { state in
