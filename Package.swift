@@ -103,6 +103,7 @@ let package = Package(
             dependencies: [
                 "BinaryCoding", "JobSpec", "CLinux", "Diagnostics", "ExactStrings", "FileSystem", "Locking",
                 "Media", "LibAV", "Publishing", "Streaming",
+                .product(name: "HeapModule", package: "swift-collections"),
             ],
             swiftSettings: house),
         // Layer 7: what job files and single exports share: the stages up to a plan that can be run, and the work of one plan

@@ -1,3 +1,5 @@
+internal import HeapModule
+
 /// Splitting of a plan into parts for several machines. Jobs that depend on each other stay together, and the parts
 /// have a similar cost.
 package enum ShardPlanner {
@@ -108,15 +110,24 @@ package enum ShardPlanner {
     ) -> [[Int]] {
         let costs = plan.jobs.map(estimate)
         let weighted = groups.map { (jobs: $0, work: $0.reduce(0) { $0 + costs[$1] }) }
-        var shards = [(jobs: [Int], work: Double)](repeating: ([], 0), count: max(1, count))
+        var shards = [[Int]](repeating: [], count: max(1, count))
+        var loads = Heap(shards.indices.map { ShardLoad(work: 0, shard: $0) })
         // Longest processing time first: the greatest work of a part is at most 4/3 of the optimum.
         for group in weighted.sorted(by: { ($0.work, -$0.jobs[0]) > ($1.work, -$1.jobs[0]) }) {
-            let least = shards.indices.min { (shards[$0].work, $0) < (shards[$1].work, $1) } ?? 0
-            shards[least].jobs += group.jobs
-            shards[least].work += group.work
+            guard let least = loads.min else { break }
+            shards[least.shard] += group.jobs
+            loads.replaceMin(with: ShardLoad(work: least.work + group.work, shard: least.shard))
         }
-        return shards.map { $0.jobs.sorted() }
+        return shards.map { $0.sorted() }
     }
+}
+
+/// The work of a part while jobs are added to it. Ordered by work, then by the part's index.
+private struct ShardLoad: Comparable {
+    let work: Double
+    let shard: Int
+
+    static func < (a: ShardLoad, b: ShardLoad) -> Bool { (a.work, a.shard) < (b.work, b.shard) }
 }
 
 /// The parts of a plan, in their order: those that encode chunks, those whose jobs read the chunks, and others.

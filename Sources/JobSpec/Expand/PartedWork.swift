@@ -24,21 +24,17 @@ struct PartedWork {
         let partSize = max(minPartSize, (count + maxParts - 1) / maxParts)
         let parts = (count + partSize - 1) / partSize
         guard parts > 1 else { return [body(0..<count, reader)] }
-        let completed = Guarded<[Int: (result: Result, sink: DiagnosticSink)]>([:])
         let carried = WorkCount.Captured()
-        DispatchQueue.concurrentPerform(iterations: parts) { @Sendable part in
+        let completed = DispatchQueue.concurrentMap(parts) { part in
             let partReader = NodeReader()
             let result = carried.run {
                 body((part * partSize)..<min(count, (part + 1) * partSize), partReader)
             }
-            completed.withLock { $0[part] = (result, partReader.sink) }
+            return (result: result, sink: partReader.sink)
         }
-        return completed.withLock { completed in
-            (0..<parts).compactMap { part in
-                guard let (result, sink) = completed[part] else { return nil }
-                reader.sink.add(sink)
-                return result
-            }
+        return completed.map { part in
+            reader.sink.add(part.sink)
+            return part.result
         }
     }
 }

@@ -84,14 +84,10 @@ package struct SmartCutVerifier: Sendable {
         if let problem = timeProblem(parts, outputScan, origin, clock: result.timeBase) { return problem }
         if let problem = packetProblem(parts, outputScan) { return problem }
         let seams = parts.flatMap { self.seams($0) }
-        let problems = Guarded<[Int: Result<String?, any Error>]>([:])
-        DispatchQueue.concurrentPerform(iterations: seams.count) { @Sendable index in
-            let problem = Result {
-                try frameProblem(seams[index], output: output, result: result, origin: origin)
-            }
-            problems.withLock { $0[index] = problem }
+        let problems = try DispatchQueue.concurrentMap(throwing: seams.count) { index in
+            try frameProblem(seams[index], output: output, result: result, origin: origin)
         }
-        return try problems.withLock { found in try seams.indices.compactMap { try found[$0]?.get() }.first }
+        return problems.lazy.compactMap(\.self).first
     }
 
     /// A part, and the source's packets around it.

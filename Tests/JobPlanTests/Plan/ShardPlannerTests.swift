@@ -39,6 +39,19 @@ import Testing
         #expect(parts(jobs, costs: costs, into: count) == expected)
     }
 
+    /// A large plan is divided as by a search for the part with the least work, of which the first counts.
+    @Test func manyPartsAreBalanced() throws {
+        let jobs = try (0..<300).map { try JobPlan.planned("\($0)") }
+        let costs = jobs.indices.map { Double($0 * 7919 % 53) }
+        var expected = [(ids: [Int], work: Double)](repeating: ([], 0), count: 40)
+        for index in costs.indices.sorted(by: { (costs[$0], -$0) > (costs[$1], -$1) }) {
+            let least = expected.indices.min { expected[$0].work < expected[$1].work } ?? 0
+            expected[least].ids.append(index)
+            expected[least].work += costs[index]
+        }
+        #expect(parts(jobs, costs: costs, into: 40) == expected.map { $0.ids.sorted().map { "\($0)" } })
+    }
+
     /// A group is assigned by the sum of its costs, and keeps the order of the plan.
     @Test func dependentJobs_shareAPart() throws {
         let chain = [

@@ -175,25 +175,21 @@ struct ComposedClips {
             }
         }
         let (requested, clips) = (wanted, self)
-        let results = Guarded(
-            [Result<CutPossibilities?, SourceProblem>?](repeating: nil, count: requested.count))
-        DispatchQueue.concurrentPerform(iterations: requested.count) { @Sendable location in
+        let results = try DispatchQueue.concurrentMap(throwing: requested.count) {
+            (location) throws(SourceProblem) in
             let ranges = requested[location].sections.map { index in
                 guard case .clip(let clip) = sections[index].content else {
                     return sections[index].timeRange
                 }
                 return clips.range(of: sections[index], in: clip)
             }
-            let result: Result<CutPossibilities?, SourceProblem> = Result { () throws(SourceProblem) in
-                try clips.cut(of: requested[location].clip, ranges: ranges, tick: tick, through: prober)
-            }
-            results.withLock { $0[location] = result }
+            return try clips.cut(of: requested[location].clip, ranges: ranges, tick: tick, through: prober)
         }
         var found = CutParts()
         var formats: [(format: VideoPacketFormat, length: MediaTime, clip: Int)] = []
         var formatOf: [Int: VideoPacketFormat] = [:]
-        for (one, result) in zip(requested, results.withLock { $0 }) {
-            guard let possibilities = try result?.get() ?? nil else {
+        for (one, result) in zip(requested, results) {
+            guard let possibilities = result else {
                 set(one.sections, of: sections, "its track no longer exists")
                 continue
             }

@@ -60,13 +60,8 @@ final class SourceCatalog {
         // A single source is probed when its job is planned.
         guard wanted.count > 1 else { return }
         let prober = fileProber
-        let results = Guarded(
-            [Result<SourceDescription, SourceProblem>?](repeating: nil, count: wanted.count))
-        DispatchQueue.concurrentPerform(iterations: wanted.count) { position in
-            let result = Self.probe(wanted[position], prober)
-            results.withLock { $0[position] = result }
-        }
-        for (request, result) in zip(wanted, results.withLock { $0 }) { probed[request.key] = result }
+        let results = DispatchQueue.concurrentMap(wanted.count) { Self.probe(wanted[$0], prober) }
+        for (request, result) in zip(wanted, results) { probed[request.key] = result }
     }
 
     private static func probe(

@@ -206,19 +206,17 @@ final class LoudnessGroups {
     private func measure(_ members: [Member]) throws(Problem) -> Measurements {
         let prober = catalog.prober
         let audio = Array(Set(members.map(\.audio)))
-        let results = Guarded([Result<LoudnessBlocks?, SourceProblem>?](repeating: nil, count: audio.count))
-        DispatchQueue.concurrentPerform(iterations: audio.count) { index in
-            let result = Result { () throws(SourceProblem) in
+        let results = DispatchQueue.concurrentMap(audio.count) { index in
+            Result { () throws(SourceProblem) in
                 try prober.loudness(audio[index].query, of: audio[index].path.text)
             }
-            results.withLock { $0[index] = result }
         }
-        let measured = Dictionary(uniqueKeysWithValues: zip(audio, results.withLock { $0 }))
+        let measured = Dictionary(uniqueKeysWithValues: zip(audio, results))
         var measurements: Measurements = [:]
         for (key, members) in Dictionary(grouping: members, by: \.key) {
             var blocks: [LoudnessBlocks] = []
             for member in members {
-                switch measured[member.audio] ?? nil {
+                switch measured[member.audio] {
                 case .success(let found?): blocks.append(found)
                 case .failure(let error):
                     throw Problem(instance: member.instance, reason: "can't be read: \(error)")

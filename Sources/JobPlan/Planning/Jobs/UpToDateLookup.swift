@@ -30,14 +30,12 @@ struct UpToDateLookup {
         }
         // Batches of 64: one lookup takes less time than its dispatch.
         let (memory, requested, stride) = (memory, queries, 64)
-        let found = Guarded([UpToDateOutputs?](repeating: nil, count: requested.count))
-        DispatchQueue.concurrentPerform(iterations: (requested.count + stride - 1) / stride) { part in
-            let indices = part * stride..<min(requested.count, (part + 1) * stride)
-            let outputs = indices.map { memory.upToDateOutputs(of: requested[$0].query) }
-            found.withLock { $0.replaceSubrange(indices, with: outputs) }
+        let found = DispatchQueue.concurrentMap((requested.count + stride - 1) / stride) { part in
+            requested[part * stride..<min(requested.count, (part + 1) * stride)]
+                .map { memory.upToDateOutputs(of: $0.query) }
         }
         var wanted: [SourceRequest] = []
-        for ((index, query), outputs) in zip(queries, found.withLock({ $0 })) {
+        for ((index, query), outputs) in zip(queries, found.joined()) {
             fetched[InstanceKey(file: index, id: query.job.id.value)] =
                 .some(outputs.map { Self.result(query, $0) })
             for file in outputs?.files ?? [] { identities[file.path.exact] = file.identity }
