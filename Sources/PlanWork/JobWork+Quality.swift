@@ -36,9 +36,9 @@ extension JobWork {
             running.withLock { $0.rounds.ended = (number + 1) * QualityFit.maximumProbes }
             if fit.isUnreachable, let nearest = fit.probes.map(\.value).max() {
                 throw JobFailure(
-                    prefixed(
-                        "`quality` of \(target.quality.description) can't be reached; the nearest value is \(target.quality.metric.text(nearest)) with crf \(ThousandthsText.text(target.quality.lowest)) (\(fit.text))",
-                        of: plan.outputs[target.output]), at: target.quality.location, rule: .targetQuality)
+                    plan.outputs[target.output].prefixed(
+                        "`quality` of \(target.quality.description) can't be reached; the nearest value is \(target.quality.metric.text(nearest)) with crf \(ThousandthsText.text(target.quality.lowest)) (\(fit.text))"
+                    ), at: target.quality.location, rule: .targetQuality)
             }
             qualityFits[target.output] = fit
         }
@@ -163,9 +163,9 @@ extension JobWork {
                 continue
             }
             throw JobFailure(
-                prefixed(
-                    "`quality` of \(target.quality.description) is not reached: the file has \(target.quality.metric.text(last.value)) after \(counted(fit.encodes.count, "encode")) (\(fit.text))",
-                    of: plan.outputs[target.output]), at: target.quality.location, rule: .targetQuality)
+                plan.outputs[target.output].prefixed(
+                    "`quality` of \(target.quality.description) is not reached: the file has \(target.quality.metric.text(last.value)) after \(counted(fit.encodes.count, "encode")) (\(fit.text))"
+                ), at: target.quality.location, rule: .targetQuality)
         }
     }
 }

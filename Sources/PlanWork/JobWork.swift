@@ -1,5 +1,6 @@
 internal import ExactStrings
 internal import CLinux
+internal import Dispatch
 internal import Diagnostics
 internal import JobPlan
 internal import LibAV
@@ -38,15 +39,8 @@ package actor JobWork {
     private var fits: [Int: SizeFit] = [:]
     /// Probes and encodes of the outputs with a target quality, by output index.
     var qualityFits: [Int: QualityFit] = [:]
-    private struct Written {
-        var reports: [TrackReport]
-        /// Evidence from creating the edges of smart cuts, by track; nil for a copy of an output.
-        var evidence: [CutEvidence]?
-        var stop: MediaTime?
-        var recorder: SegmentRecorder?
-    }
     /// Media files that are written but not verified yet, by output index.
-    private var writtenOutputs: [Int: Written] = [:]
+    private var writtenOutputs: [Int: OutputVerification.Written] = [:]
     /// Findings on complete outputs, by output index.
     private var findingsByOutput: [Int: OutputFindings] = [:]
     let running = Guarded(Running())
@@ -67,7 +61,8 @@ package actor JobWork {
         case .verify(let known):
             graph = order.plan.verificationGraph
             for (index, findings) in known.outputs.enumerated() {
-                writtenOutputs[index] = Written(reports: findings.tracks, stop: findings.stop)
+                writtenOutputs[index] = OutputVerification.Written(
+                    reports: findings.tracks, stop: findings.stop)
             }
         }
         longTaskCount = max(1, graph.nodes.count(where: \.task.isLong))
@@ -125,25 +120,39 @@ package actor JobWork {
         }
     }
 
-    /// Executes the tasks one after another: concurrent tasks would add up their memory use.
+    /// Executes the tasks one after another: concurrent tasks would add up their memory use. Only outputs are verified
+    /// concurrently, which needs less memory than creating them did.
     private func execute() async -> WorkOutcome {
         configureAllocator()
         defer { passes = [:] }
         var completed: Set<Int> = []
         while let index = graph.next(done: completed) {
-            let task = graph.nodes[index].task
-            do { try await perform(task) } catch { return outcome(of: error, in: index) }
-            completed.insert(index)
+            do {
+                completed.formUnion(try await perform(index, done: completed))
+            } catch let failure as TaskFailure {
+                return outcome(of: failure.error, in: failure.task)
+            } catch {
+                return outcome(of: error, in: index)
+            }
+            let isLong = graph.nodes[index].task.isLong
             running.withLock { running in
                 (running.session, running.outputWork, running.rounds) = (nil, nil, (0, 1))
-                if task.isLong { running.completedLongTasks += 1 }
+                if isLong { running.completedLongTasks += 1 }
             }
         }
         do { return .finished(try findings()) } catch { return outcome(of: error, in: nil) }
     }
 
-    private func perform(_ task: WorkTask) async throws {
-        switch task {
+    /// The failure of a task other than the one that was to be performed.
+    private struct TaskFailure: Error {
+        /// Index of the task in the graph.
+        let task: Int
+        let error: any Error
+    }
+
+    /// Performs a task, and with a verification all others that are ready. Returns the indices of these tasks.
+    private func perform(_ index: Int, done: Set<Int>) async throws -> [Int] {
+        switch graph.nodes[index].task {
         case .measure(let output, let track): try measure(TrackIndex(output: output, track: track))
         case .firstPass(let input): try await runFirstPass(at: input)
         case .encode(let input): try await encode(input)
@@ -151,9 +160,13 @@ package actor JobWork {
         case .search(let input): try await search(input)
         case .refine(let input): try await refine(input)
         case .produce(let output): try runOutputWork(output)
-        case .verify(let output): try verify(output)
+        case .verify:
+            let tasks = graph.verifications(done: done)
+            try verify(tasks)
+            return tasks
         case .evaluate(let output): try evaluate(output)
         }
+        return [index]
     }
 
     private func builder(_ input: Int) -> SessionBuilder {
@@ -227,9 +240,9 @@ package actor JobWork {
         for (index, fit) in fits.sorted(by: { $0.key < $1.key })
         where fit.isOver && plan.outputs[index].input == input {
             throw JobFailure(
-                prefixed(
-                    "the file exceeds `target_size` of \(PlanText.bytes(fit.target.bytes)) after \(counted(fit.attempts.count, "encode")) (\(fit.text))",
-                    of: plan.outputs[index]), at: fit.target.location, rule: .targetSize)
+                plan.outputs[index].prefixed(
+                    "the file exceeds `target_size` of \(PlanText.bytes(fit.target.bytes)) after \(counted(fit.attempts.count, "encode")) (\(fit.text))"
+                ), at: fit.target.location, rule: .targetSize)
         }
     }
 
@@ -242,7 +255,7 @@ package actor JobWork {
         var (reports, evidence) = (session.reports[...], session.cutEvidence[...])
         for (output, writer) in zip(builder.outputs, session.writers) {
             let count = plan.outputs[output].tracks.count
-            writtenOutputs[output] = Written(
+            writtenOutputs[output] = OutputVerification.Written(
                 reports: Array(reports.prefix(count)), evidence: Array(evidence.prefix(count)),
                 stop: writer.stop, recorder: recorders[output])
             (reports, evidence) = (reports.dropFirst(count), evidence.dropFirst(count))
@@ -282,64 +295,52 @@ package actor JobWork {
 
     var isCancelled: @Sendable () -> Bool { { [cancellation] in cancellation.isCancelled } }
 
-    private func evaluateExpectations(_ task: OutputTask, _ file: TemporaryFile) throws -> [ExpectationResult]
-    {
-        let results = try ExpectationEvaluator(
-            task: task, subject: .file(file.reopenPath), size: file.size, environment: environment,
-            isCancelled: isCancelled
-        ).evaluate()
-        if isCancelled() { throw CancellationError() }
-        return results
-    }
-
     private func evaluate(_ output: Int) throws {
         findingsByOutput[output] = OutputFindings(
-            expectations: try evaluateExpectations(plan.tasks[output], order.outputs[output]))
+            expectations: try verification(of: output, plan.tasks[output]).expectations())
     }
 
-    /// Reopens a finished file, verifies it against the plan and evaluates its expectations.
-    private func verify(_ index: Int) throws {
-        guard let written = writtenOutputs.removeValue(forKey: index) else {
-            throw MediaError.internalError("an output was not written")
+    private func verification(of index: Int, _ task: OutputTask) -> OutputVerification {
+        OutputVerification(
+            task: task, file: order.outputs[index], environment: environment, isCancelled: isCancelled)
+    }
+
+    /// Verifies outputs concurrently.
+    /// - Throws: `TaskFailure` of the first task whose output isn't as planned.
+    private func verify(_ tasks: [Int]) throws {
+        let outputs = tasks.flatMap { plan.outputs(of: graph.nodes[$0].task) }
+        let written = try outputs.map { index in
+            guard let written = writtenOutputs.removeValue(forKey: index) else {
+                throw MediaError.internalError("an output was not written")
+            }
+            return (
+                output: written,
+                verification: verification(of: index, plan.tasks[index].stopped(at: written.stop))
+            )
         }
-        let (reports, stop) = (written.reports, written.stop)
-        let task = plan.tasks[index].stopped(at: stop)
-        let (output, file) = (task.output, order.outputs[index])
-        guard let media = output.media else { throw MediaError.internalError("the output has no container") }
-        // The number of events is unknown at planning if the source is the output of another job.
-        if reports.allSatisfy({ $0.writtenPackets == 0 }),
-            output.tracks.allSatisfy({ $0.source.mediaType == .subtitle }), !output.tracks.isEmpty
-        {
-            throw JobFailure(
-                prefixed(
-                    "the output has no subtitle event",
-                    of: output), at: output.location)
+        let verified = try DispatchQueue.concurrentMap(throwing: tasks.count) {
+            (position) throws(TaskFailure) in
+            do {
+                return try written[position].verification.verified(written[position].output)
+            } catch {
+                throw TaskFailure(task: tasks[position], error: error)
+            }
         }
-        let (losses, tracks): ([String], [AssetTrack])
-        switch try OutputVerifier(
-            task: task, media: media, reports: reports, cutEvidence: written.evidence, stop: stop,
-            environment: environment,
-            isCancelled: isCancelled
-        ).verdict(path: file.reopenPath) {
-        case .complete(let lost, let found): (losses, tracks) = (lost, found)
-        case .defective(let problem): throw JobFailure(prefixed(problem, of: output), at: output.location)
+        for (index, verified) in zip(outputs, verified) {
+            findingsByOutput[index] = findings(on: index, verified)
         }
-        let inspector = written.recorder.map {
-            RenditionInspector(plan: output, tracks: tracks, recorder: $0)
-        }
-        if let problem = try inspector?.problem() {
-            throw JobFailure(prefixed(problem, of: output), at: output.location)
-        }
+    }
+
+    /// Returns the findings on an output, with those of its verification.
+    private func findings(on index: Int, _ verified: OutputVerification.Verified) -> OutputFindings {
         if case .verify(let known) = order.task {
-            findingsByOutput[index] = known.outputs[index]
-            findingsByOutput[index]?.losses = losses
-            findingsByOutput[index]?.expectations = try evaluateExpectations(task, file)
-            return
+            var findings = known.outputs[index]
+            (findings.losses, findings.expectations) = (verified.losses, verified.expectations)
+            return findings
         }
-        findingsByOutput[index] = OutputFindings(
-            tracks: reports, stop: stop, parts: inspector?.parts ?? [],
-            rendition: try inspector?.description(),
-            losses: losses, expectations: try evaluateExpectations(task, file),
+        return OutputFindings(
+            tracks: verified.written.reports, stop: verified.written.stop, parts: verified.parts,
+            rendition: verified.rendition, losses: verified.losses, expectations: verified.expectations,
             loudness: loudness.filter { $0.key.output == index }.sorted { $0.key.track < $1.key.track }.map {
                 OutputResult.Normalization(
                     track: $0.key.track, before: $0.value.before, after: $0.value.after)
@@ -347,11 +348,6 @@ package actor JobWork {
             sizeAttempts: (fits[index]?.attempts ?? []).map {
                 OutputResult.SizeAttempt(bitRate: $0.bitRate, size: $0.size)
             }, quality: qualityFits[index]?.result, preview: nil)
-    }
-
-    /// Returns a problem, prefixed with the output's id if the job has several outputs.
-    func prefixed(_ problem: String, of output: OutputPlan) -> String {
-        output.id.map { "output \($0): \(problem)" } ?? problem
     }
 
     /// Returns the findings of all outputs, which are complete. Adds previews if the order requests them.

@@ -1,7 +1,9 @@
 internal import CLinux
+internal import Dispatch
 internal import ExactStrings
 package import FileSystem
 internal import Glibc
+internal import Locking
 internal import SystemPackage
 
 /// A folder that is complete or absent at its destination: it is filled under a temporary name beside the destination,
@@ -87,24 +89,46 @@ package final class TemporaryFolder: PublishableItem {
     // MARK: Content
 
     /// Contents of a file in the folder.
-    package enum Content {
+    package enum Content: Sendable {
         case bytes([UInt8])
         /// Part of a temporary file, whose data is shared if the file system supports it.
         case part(TemporaryFile, TemporaryFile.Part)
     }
 
-    /// Creates a file from contents that follow one another. `path` is a name, or a subfolder and a name.
-    /// - Throws: `SystemError` if the file exists or can't be written.
-    package func add(_ path: String, _ contents: [Content]) throws {
-        guard fileCount < FolderTree.entryLimit / 2 else {
-            throw SystemError("adding the file \(path)", errno: EMFILE)
+    /// A file of the folder.
+    package struct File: Sendable {
+        /// A name, or a subfolder and a name.
+        package let path: String
+        /// Contents that follow one another.
+        package let contents: [Content]
+
+        package init(_ path: String, _ contents: [Content]) { (self.path, self.contents) = (path, contents) }
+    }
+
+    /// Creates files. Their contents are written concurrently: on most file systems parts of temporary files are copied by the
+    /// processor.
+    /// - Throws: `SystemError` if a file exists or can't be written.
+    package func add(_ files: [File]) throws {
+        guard fileCount + files.count <= FolderTree.entryLimit / 2 else {
+            throw SystemError("adding \(files.count) files", errno: EMFILE)
         }
-        let (folder, name) = try location(of: path)
+        let locations = try files.map { try location(of: $0.path) }
+        let synced = Self.separateSyncs - fileCount
+        let sizes = try DispatchQueue.concurrentMap(throwing: files.count) { index in
+            try Self.create(
+                files[index], locations[index].name, in: locations[index].folder, syncs: index < synced)
+        }
+        size += sizes.reduce(0, +)
+        fileCount += files.count
+    }
+
+    /// Creates a file, and returns its size. `syncs`: whether it is written to disk.
+    private static func create(_ new: File, _ name: String, in folder: Int32, syncs: Bool) throws -> Int64 {
         let file = openat(folder, name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0o666)
-        guard file >= 0 else { throw SystemError("creating the file \(path)", errno: errno) }
+        guard file >= 0 else { throw SystemError("creating the file \(new.path)", errno: errno) }
         defer { close(file) }
         var end: Int64 = 0
-        for content in contents {
+        for content in new.contents {
             switch content {
             case .bytes(let bytes):
                 try bytes.withUnsafeBytes { try TemporaryFile.write($0, to: file, at: end) }
@@ -112,11 +136,10 @@ package final class TemporaryFolder: PublishableItem {
             case .part(let source, let part): end = try source.copy(part, to: file, at: end)
             }
         }
-        size += end
-        fileCount += 1
-        if fileCount <= Self.separateSyncs, fdatasync(file) != 0 {
-            throw SystemError("writing the file \(path)", errno: errno)
+        guard !syncs || fdatasync(file) == 0 else {
+            throw SystemError("writing the file \(new.path)", errno: errno)
         }
+        return end
     }
 
     /// Adds a file of a published folder: a hard link, or a copy on a file system without links.
@@ -134,7 +157,7 @@ package final class TemporaryFolder: PublishableItem {
             let source = openat(published.descriptor, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)
             guard source >= 0 else { throw SystemError("opening the file \(path)", errno: errno) }
             let file = TemporaryFile(passed: source)
-            return try add(path, [.part(file, TemporaryFile.Part(offset: 0, length: size))])
+            return try add([File(path, [.part(file, TemporaryFile.Part(offset: 0, length: size))])])
         }
         self.size += size
         fileCount += 1

@@ -20,12 +20,13 @@ import Testing
     /// Returns a complete folder with two files of a text, which isn't published yet.
     private func folder(_ text: String) throws -> TemporaryFolder {
         let folder = try TemporaryFolder(destination: destination, in: .anywhere)
-        try folder.add("index.txt", [.bytes(Array(text.utf8))])
         let file = try TemporaryFile(destination: destination, in: .anywhere)
         try Array("0123456789".utf8).withUnsafeBytes { try file.write($0, at: 0) }
         let parts = [TemporaryFile.Part(offset: 2, length: 3), TemporaryFile.Part(offset: 5, length: 1)]
-        try folder.add(
-            "parts/1.bin", [.part(file, parts[0]), .bytes(Array("-".utf8)), .part(file, parts[1])])
+        try folder.add([
+            .init("index.txt", [.bytes(Array(text.utf8))]),
+            .init("parts/1.bin", [.part(file, parts[0]), .bytes(Array("-".utf8)), .part(file, parts[1])]),
+        ])
         try folder.synchronize()
         return folder
     }
@@ -127,6 +128,6 @@ import Testing
         path: String
     ) throws {
         let folder = try TemporaryFolder(destination: destination, in: .anywhere)
-        #expect(throws: SystemError.self) { try folder.add(path, [.bytes([1])]) }
+        #expect(throws: SystemError.self) { try folder.add([.init(path, [.bytes([1])])]) }
     }
 }

@@ -117,6 +117,29 @@ struct StillImageTests {
         }
     }
 
+    /// Where the container states the keyframes, the data of large packets isn't read. The times are the same.
+    @Test(arguments: files)
+    func keyframesAreFoundWithoutTheirData(_ name: String) throws {
+        let path = try #require(TestPaths.media) + "/" + name
+        guard let contents = try? Asset(.file(path), timing: .fast).loadSynchronously(),
+            let track = contents.tracks.first(where: { $0.mediaType == .video && !$0.isAttachedPicture }),
+            let packets = try? PacketSource(
+                track: track, of: DemuxerModel.named(contents.container), path: path,
+                environment: SourceEnvironment())
+        else { return }
+        packets.damage.setPolicy(.skip)
+        var times: Set<MediaTime> = []
+        while let packet = try packets.next() {
+            let ticks = packet.pts != noTimestamp ? packet.pts : packet.dts
+            guard packet.isKey, ticks != noTimestamp else { continue }
+            let time = MediaTime(ticks: ticks, timeBase: packets.timeBase) - contents.timeZero
+            if time >= .zero { times.insert(time) }
+        }
+        let found = try contents.keyFrameTimes(
+            of: track, path: path, environment: SourceEnvironment(), limit: .max)
+        #expect(found == times.sorted(), "\(name)")
+    }
+
     @Test(arguments: files)
     func keyframeImagesMatchTheIndex(_ name: String) throws {
         let path = try #require(TestPaths.media) + "/" + name

@@ -49,7 +49,18 @@ package struct WorkGraph: Hashable, Sendable {
 
     /// Returns the first task that isn't done and whose dependencies are done; nil if there is none.
     package func next(done: Set<Int>) -> Int? {
-        nodes.indices.first { !done.contains($0) && nodes[$0].needs.allSatisfy(done.contains) }
+        nodes.indices.first { isReady($0, done: done) }
+    }
+
+    /// Returns the verifications of outputs that aren't done and whose dependencies are done.
+    package func verifications(done: Set<Int>) -> [Int] {
+        nodes.indices.filter { index in
+            if case .verify = nodes[index].task { isReady(index, done: done) } else { false }
+        }
+    }
+
+    private func isReady(_ index: Int, done: Set<Int>) -> Bool {
+        !done.contains(index) && nodes[index].needs.allSatisfy(done.contains)
     }
 }
 

@@ -8,7 +8,8 @@ extension AssetContents {
         of track: AssetTrack, path: String, environment: SourceEnvironment, limit: Int
     ) throws -> [MediaTime] {
         let packets = try PacketSource(
-            track: track, of: DemuxerModel.named(container), path: path, environment: environment)
+            track: track, of: DemuxerModel.named(container), path: path, environment: environment,
+            onlyKeyFrames: true)
         packets.damage.setPolicy(.skip)
         var times: Set<MediaTime> = []
         while times.count < limit, let packet = try packets.next() {
@@ -28,7 +29,8 @@ extension AssetContents {
         before times: [MediaTime], of track: AssetTrack, path: String, environment: SourceEnvironment
     ) throws -> [MediaTime?] {
         let packets = try PacketSource(
-            track: track, of: DemuxerModel.named(container), path: path, environment: environment)
+            track: track, of: DemuxerModel.named(container), path: path, environment: environment,
+            onlyKeyFrames: true)
         packets.damage.setPolicy(.skip)
         return try times.map { time in
             try packets.restart(from: (time + timeZero).ticks(in: packets.timeBase, rounding: .down))

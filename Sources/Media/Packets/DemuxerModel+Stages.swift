@@ -22,6 +22,12 @@ extension DemuxerModel {
         return stages
     }
 
+    /// Returns whether the times of a track's keyframes are known without their data: the container states them, and neither the
+    /// demuxer nor a stage parses packets.
+    func statesKeyFrames(of track: AssetTrack) -> Bool {
+        isMovie && track.mediaType == .video && track.format.parameters.traits.parameterSets != nil
+    }
+
     /// Returns the stage that counts the times of Vorbis in Ogg, where a page has one position for all of its packets;
     /// nil for other tracks.
     private func vorbis(_ track: AssetTrack) -> VorbisTimestamps? {

@@ -14,6 +14,8 @@ final class PacketSource {
     private let movement: MovementCounter
     let damage: DamageTally
     let container: DemuxerModel
+    /// Whether a separate demuxer reads only the beginning of large packets.
+    private let skipsPayloads: Bool
 
     /// Drops packets before the first keyframe after a seek.
     private let gate = KeyFrameGate()
@@ -28,13 +30,15 @@ final class PacketSource {
 
     /// Creates a source that reads from the file's beginning, through a demuxer that other sources may share.
     /// `countsSamples`: whether audio times are counted in samples if the container's time base is coarser.
+    /// `skipsPayloads`: whether the demuxer was created so.
     init(
         track: AssetTrack, of container: DemuxerModel, demuxer: SharedDemuxer, path: String,
         environment: SourceEnvironment,
         interrupt: InterruptFlag, ownsDemuxer: Bool, movement: MovementCounter, damage: DamageTally,
-        countsSamples: Bool = false
+        countsSamples: Bool = false, skipsPayloads: Bool = false
     ) throws(MediaError) {
         self.track = track
+        self.skipsPayloads = skipsPayloads
         self.demuxer = demuxer
         consumer = try Self.consumer(in: demuxer, of: track)
         self.path = path
@@ -52,19 +56,22 @@ final class PacketSource {
         flagsPrecedeFrame = container.flagsPrecedeFrame && track.mediaType == .video
     }
 
-    /// Creates a source with a separate demuxer.
+    /// Creates a source with a separate demuxer. `onlyKeyFrames`: whether only the times of keyframes are used, for which
+    /// large packets needn't be read if the container states them.
     convenience init(
         track: AssetTrack, of container: DemuxerModel, path: String, environment: SourceEnvironment,
         interrupt: InterruptFlag = InterruptFlag(), movement: MovementCounter = MovementCounter(),
-        damage: DamageTally = DamageTally(), countsSamples: Bool = false
+        damage: DamageTally = DamageTally(), countsSamples: Bool = false, onlyKeyFrames: Bool = false
     ) throws {
+        let skipsPayloads = onlyKeyFrames && container.statesKeyFrames(of: track)
         let demuxer = try SharedDemuxer(
             path: path, streams: [track.index], environment: environment, interrupt: interrupt,
-            damage: [damage], origins: track.origins)
+            damage: [damage], origins: track.origins, skipsPayloads: skipsPayloads)
         try self.init(
             track: track, of: container, demuxer: demuxer, path: path, environment: environment,
             interrupt: interrupt,
-            ownsDemuxer: true, movement: movement, damage: damage, countsSamples: countsSamples)
+            ownsDemuxer: true, movement: movement, damage: damage, countsSamples: countsSamples,
+            skipsPayloads: skipsPayloads)
     }
 
     private static func consumer(in demuxer: SharedDemuxer, of track: AssetTrack) throws(MediaError) -> Int {
@@ -163,7 +170,7 @@ final class PacketSource {
         taken = 0
         demuxer = try SharedDemuxer(
             path: path, streams: [track.index], environment: environment, interrupt: interrupt,
-            damage: [damage], origins: track.origins)
+            damage: [damage], origins: track.origins, skipsPayloads: skipsPayloads)
         consumer = try Self.consumer(in: demuxer, of: track)
     }
 

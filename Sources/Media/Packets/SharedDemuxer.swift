@@ -65,16 +65,17 @@ final class SharedDemuxer: @unchecked Sendable {
     /// Opens a demuxer. `streams` contains the stream of each consumer; a stream with two consumers is listed twice, so
     /// that the later one doesn't miss packets. `damage` contains the tally of each track that a container error may
     /// affect. `container` is the name of the demuxer found by an earlier probe; nil probes the file. `origins` is the
-    /// value of `Demuxer.origins`.
+    /// value of `Demuxer.origins`. `skipsPayloads`: whether only the beginning of large packets is read, if
+    /// the format describes its tracks without them (`StreamDiscovery.counting`).
     init(
         path: String, streams: [Int], environment: SourceEnvironment, interrupt: InterruptFlag,
         damage: [DamageTally],
-        container: String? = nil, origins: [Int: Int64] = [:]
+        container: String? = nil, origins: [Int: Int64] = [:], skipsPayloads: Bool = false
     ) throws(InputError) {
         self.damage = damage
         var demuxer = try Demuxer.open(
-            path: path, environment: environment, interrupt: interrupt, discovery: .known,
-            container: container)
+            path: path, environment: environment, interrupt: interrupt,
+            discovery: skipsPayloads ? .counting : .known, container: container)
         demuxer.select(Set(streams))
         demuxer.origins = origins
         self.demuxer = demuxer

@@ -41,6 +41,19 @@ import Testing
         #expect(diamond().graph.next(done: done) == expected)
     }
 
+    /// Verifications of outputs that are written are concurrent; those of another input wait for its encode.
+    @Test func verifications_areThoseThatCanStart() {
+        var graph = WorkGraph()
+        for input in 0..<2 {
+            let encode = graph.add(.encode(input: input))
+            _ = graph.add(.verify(output: 2 * input), after: [encode])
+            _ = graph.add(.verify(output: 2 * input + 1), after: [encode])
+        }
+        #expect(graph.verifications(done: []) == [])
+        #expect(graph.verifications(done: [0]) == [1, 2])
+        #expect(graph.verifications(done: [0, 1, 3]) == [2, 4, 5])
+    }
+
     @Test func graphWithoutTasks_hasNoNextTask() throws {
         #expect(WorkGraph().next(done: []) == nil)
         let plan = try JobPlan.planned()

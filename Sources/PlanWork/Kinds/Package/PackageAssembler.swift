@@ -71,22 +71,24 @@ struct PackageAssembler {
             variants: package.variants,
             hasKeyframePlaylists: package.hasKeyframePlaylists)
         let folder = try TemporaryFolder(destination: destination, in: root)
+        var added: [TemporaryFolder.File] = []
         for (index, origin) in origins.enumerated() {
             if let text = texts[index] {
-                try add(text, of: &description, at: index, to: folder)
+                added += try self.files(of: text, of: &description, at: index)
                 continue
             }
             switch origin {
             case .written(let file):
-                try add(
-                    renditions[index], from: file.file, file.findings.parts, description.layout, to: folder)
+                added += try self.files(
+                    of: renditions[index], from: file.file, file.findings.parts, description.layout)
             case .published(let earlier):
                 try take(renditions[index], from: earlier, description.layout, to: folder)
             }
         }
-        for manifest in try description.manifests() {
-            try folder.add(manifest.path, [.bytes(Array(manifest.text.utf8))])
+        added += try description.manifests().map {
+            TemporaryFolder.File($0.path, [.bytes(Array($0.text.utf8))])
         }
+        try folder.add(added)
         for file in written { file.file.empty() }
         return (folder, renditions, description.summary)
     }
@@ -176,13 +178,14 @@ struct PackageAssembler {
 
     // MARK: Files
 
-    private func add(
-        _ rendition: StreamingRendition, from file: TemporaryFile, _ parts: [TemporaryFile.Part],
-        _ layout: PackageLayout, to folder: TemporaryFolder
-    ) throws {
+    /// Returns the files of a rendition that `file` contains.
+    private func files(
+        of rendition: StreamingRendition, from file: TemporaryFile, _ parts: [TemporaryFile.Part],
+        _ layout: PackageLayout
+    ) throws -> [TemporaryFolder.File] {
         if case .thumbnails(let sheet) = rendition.kind {
             let whole = TemporaryFile.Part(offset: 0, length: file.size)
-            return try folder.add(layout.thumbnails(sheet, of: rendition.id), [.part(file, whole)])
+            return [.init(layout.thumbnails(sheet, of: rendition.id), [.part(file, whole)])]
         }
         // The parts follow one another, so that no more bytes are copied than were written.
         var end: Int64 = 0
@@ -196,43 +199,44 @@ struct PackageAssembler {
             throw MediaError.internalError(
                 "\(parts.count) parts of a rendition with \(rendition.segments.count) segments")
         }
-        guard package.container == .mp4 else {
-            guard package.files == .many else {
-                let whole = TemporaryFile.Part(offset: 0, length: end)
-                return try folder.add(layout.segment(0, of: rendition.id), [.part(file, whole)])
-            }
-            for (index, part) in parts.enumerated() {
-                try folder.add(layout.segment(index, of: rendition.id), [.part(file, part)])
-            }
-            return
-        }
         guard package.files == .many else {
+            let whole = TemporaryFile.Part(offset: 0, length: end)
             let media = TemporaryFile.Part(offset: first.length, length: end - first.length)
-            return try folder.add(
-                layout.initialization(of: rendition.id),
-                [.part(file, first), .bytes(try SegmentIndex(rendition).bytes), .part(file, media)])
+            guard package.container == .mp4 else {
+                return [.init(layout.segment(0, of: rendition.id), [.part(file, whole)])]
+            }
+            return [
+                .init(
+                    layout.initialization(of: rendition.id),
+                    [.part(file, first), .bytes(try SegmentIndex(rendition).bytes), .part(file, media)])
+            ]
         }
-        try folder.add(layout.initialization(of: rendition.id), [.part(file, first)])
-        for (index, part) in parts.dropFirst().enumerated() {
-            try folder.add(layout.segment(index, of: rendition.id), [.part(file, part)])
-        }
+        let segments = package.container == .mp4 ? parts.dropFirst() : parts[...]
+        let initialization =
+            package.container == .mp4
+            ? [TemporaryFolder.File(layout.initialization(of: rendition.id), [.part(file, first)])] : []
+        return initialization
+            + segments.enumerated().map { index, part in
+                .init(layout.segment(index, of: rendition.id), [.part(file, part)])
+            }
     }
 
-    /// Adds the files of a subtitle rendition, and its segments to the description.
-    private func add(
-        _ text: [UInt8], of description: inout StreamingPackage, at index: Int, to folder: TemporaryFolder
-    ) throws {
+    /// Returns the files of a subtitle rendition, and adds its segments to the description.
+    private func files(
+        of text: [UInt8], of description: inout StreamingPackage, at index: Int
+    ) throws -> [TemporaryFolder.File] {
         let (id, layout) = (description.renditions[index].id, description.layout)
-        try folder.add(layout.subtitles(of: id), [.bytes(text)])
-        guard description.dividesSubtitles else { return }
+        var files = [TemporaryFolder.File(layout.subtitles(of: id), [.bytes(text)])]
+        guard description.dividesSubtitles else { return files }
         let ranges = self.ranges(of: description)
         let divided = try WebVTTDocument(text).divided(
             into: ranges, mediaTime: package.container.profile.timestampOffset)
         for (number, (range, text)) in zip(ranges, divided).enumerated() {
-            try folder.add(layout.subtitleSegment(number, of: id), [.bytes(text)])
+            files.append(.init(layout.subtitleSegment(number, of: id), [.bytes(text)]))
             description.renditions[index].segments.append(
                 StreamingSegment(start: range.start, duration: range.duration, size: Int64(text.count)))
         }
+        return files
     }
 
     /// Returns the time ranges of subtitle segments: those of the first rendition's segments, from 0 on.
