@@ -36,7 +36,8 @@ jobs:
                       "expr:gte(t,n_forced*4)", "-c:a", "aac", "-b:a", "128k", "-f", "hls", "-hls_time", "4", "-hls_playlist_type", "vod",
                       "-hls_segment_type", "fmp4", "-var_stream_map", "v:0,agroup:a v:1,agroup:a v:2,agroup:a a:0,agroup:a",
                       "-master_pl_name", "master.m3u8", "-hls_segment_filename", "ffmpeg-package/%v/%d.m4s", "ffmpeg-package/%v/main.m3u8"]
-            compare(f"a package of three sizes, x264 {preset}, vs. {name}", [tandem, "run", "--force", "package.yaml"], theirs)
+            compare(f"a package of three sizes, x264 {preset}, vs. {name}", [tandem, "run", "--force", "package.yaml"], theirs,
+                    outputs=("tandem-package", "ffmpeg-package"))
 
 
 def copied():
@@ -68,9 +69,10 @@ jobs:
     theirs += ["--segment_duration", "4", "--mpd_output", "shaka/manifest.mpd", "--hls_master_playlist_output", "shaka/master.m3u8"]
     size = os.path.getsize(f"{work}/three.mp4") / 1e6
     ours = [tandem, "run", "--force", "copied.yaml"]
-    compare(f"a package of three copied renditions, 10 min, {size:.0f} MB, vs. shaka-packager", ours, theirs)
+    outputs = ("tandem-copied", "shaka")
+    compare(f"a package of three copied renditions, 10 min, {size:.0f} MB, vs. shaka-packager", ours, theirs, outputs=outputs)
     # Tandem's files are on disk when a job is done.
-    compare("  and written to disk", ours, ["sh", "-c", " ".join(f"'{word}'" for word in theirs) + " && sync -f shaka"])
+    compare("  and written to disk", ours, ["sh", "-c", " ".join(f"'{word}'" for word in theirs) + " && sync -f shaka"], outputs=outputs)
 
 
 def growth():

@@ -1,5 +1,5 @@
 """Timing of whole processes, alternating; the printed ratio of a pair is Tandem / ffmpeg."""
-import os, statistics, subprocess, sys, tempfile, time
+import os, shutil, statistics, subprocess, sys, tempfile, time
 
 tandem, rounds = sys.argv[1], int(sys.argv[2])
 work = tempfile.mkdtemp(prefix="tandem-bench-")
@@ -40,7 +40,9 @@ def own_time(cmd):
 def fresh(cmd, output):
     """Measures a command after its output was removed. A program that overwrites its output in place would otherwise reuse the memory of
     the old one, while a program that replaces its output needs new memory."""
-    if output and os.path.exists(f"{work}/{output}"):
+    if output and os.path.isdir(f"{work}/{output}"):
+        shutil.rmtree(f"{work}/{output}")
+    elif output and os.path.exists(f"{work}/{output}"):
         os.remove(f"{work}/{output}")
     return measure(cmd)
 
