@@ -86,7 +86,7 @@ build_address_sanitized() {
     runtime=("$(dirname "$(readlink -f "$(command -v swiftc)")")"/../lib/clang/*/lib/linux/libclang_rt.fuzzer_no_main-"$(uname -m)".a)
     [ -e "${runtime[0]}" ] || die "libFuzzer is not in the toolchain"
     mkdir -p .build
-    TANDEM_FUZZ=1 swift build "$@" --scratch-path .build/asan --sanitize=address --disable-index-store -Xswiftc -gline-tables-only \
+    TANDEM_FUZZ=1 swift build "$@" --scratch-path .build/asan --sanitize=address -Xswiftc -gline-tables-only \
         -Xswiftc -sanitize-coverage=edge,trace-cmp,inline-8bit-counters,pc-table \
         -Xlinker "${runtime[0]}" -Xlinker -lstdc++ >.build/asan.log 2>&1 ||
         { grep -v 'Cannot export local symbol' .build/asan.log | tail -n 30; die "building with AddressSanitizer failed"; }
