@@ -2,6 +2,7 @@
 """Compares tandem with ffmpeg at the same settings: whole processes, alternating, and medians of the ratios of each pair."""
 import os, shutil, sys
 
+from audio import audio
 from batches import batches
 from caches import caches
 from compositions import compositions
@@ -23,7 +24,7 @@ else:
        "veryfast", "-pix_fmt", "yuv420p", "-ac", "2", "-c:a", "aac", "-b:a", "160k", "source.mp4")
 print("source:", "real footage" if os.path.exists(real) else "generated")
 
-parts = {"encodes": encodes, "dense": dense, "chunks": chunks, "remux": remux, "ladder": ladder, "stills": stills, "posters": posters,
+parts = {"encodes": encodes, "audio": audio, "dense": dense, "chunks": chunks, "remux": remux, "ladder": ladder, "stills": stills, "posters": posters,
          "compositions": compositions, "cuts": lambda: cuts(media), "batches": batches, "memory": memory, "language": language,
          "packages": packages, "caches": caches}
 try:

@@ -1,5 +1,6 @@
 import Foundation
 import LibAV
+import Locking
 @testable import Media
 import TestSupport
 import Testing
@@ -35,6 +36,29 @@ import Testing
         #expect(check.isPossible)
         #expect(try check.problem(of: .first, isStrict: true) == nil)
         #expect(try check.problem(of: .last(notAfter: track.timeRange.end), isStrict: true) == nil)
+        let (copied, _) = try self.check(scratch.file(name))
+        #expect(try copied.problem(of: .last(notAfter: track.timeRange.end), isStrict: false) == nil)
+        #expect(try copied.problem(of: .first, isStrict: false) == nil)
+    }
+
+    /// Three frames prove that a copy's packets match their header, and a group is decoded once.
+    @Test(arguments: [(true, 8), (false, 3)])
+    func packetsAreReadOnce(isStrict: Bool, packets: Int) throws {
+        let scratch = try Scratch()
+        let path = scratch.file("a.mp4")
+        try ffmpeg(Self.video + ["-c:v", "libx264", "-g", "250", path])
+        let asset = Asset(.file(path))
+        let track = try #require(try asset.loadSynchronously().tracks.first)
+        // Cancellation is polled before each packet.
+        let polls = Guarded(0)
+        let check = DecodingCheck(asset, track: track) {
+            polls.withLock { $0 += 1 }
+            return false
+        }
+        #expect(try check.problem(of: .first, isStrict: isStrict) == nil)
+        #expect(polls.withLock { $0 } == packets)
+        #expect(try check.problem(of: .last(notAfter: track.timeRange.end), isStrict: isStrict) == nil)
+        #expect(polls.withLock { $0 } == packets + 1)
     }
 
     @Test(arguments: ["aac", "libmp3lame", "libopus", "libvorbis", "flac", "ac3", "eac3", "alac"])

@@ -8,8 +8,8 @@ extension AssetContents {
         of track: AssetTrack, path: String, environment: SourceEnvironment, limit: Int
     ) throws -> [MediaTime] {
         let packets = try PacketSource(
-            track: track, of: DemuxerModel.named(container), path: path, environment: environment,
-            onlyKeyFrames: true)
+            track: track, of: demuxer, path: path, environment: environment,
+            discovery: demuxer.keyFrameDiscovery(of: track))
         packets.damage.setPolicy(.skip)
         var times: Set<MediaTime> = []
         while times.count < limit, let packet = try packets.next() {
@@ -29,8 +29,8 @@ extension AssetContents {
         before times: [MediaTime], of track: AssetTrack, path: String, environment: SourceEnvironment
     ) throws -> [MediaTime?] {
         let packets = try PacketSource(
-            track: track, of: DemuxerModel.named(container), path: path, environment: environment,
-            onlyKeyFrames: true)
+            track: track, of: demuxer, path: path, environment: environment,
+            discovery: demuxer.keyFrameDiscovery(of: track))
         packets.damage.setPolicy(.skip)
         return try times.map { time in
             try packets.restart(from: (time + timeZero).ticks(in: packets.timeBase, rounding: .down))

@@ -22,10 +22,11 @@ extension DemuxerModel {
         return stages
     }
 
-    /// Returns whether the times of a track's keyframes are known without their data: the container states them, and neither the
-    /// demuxer nor a stage parses packets.
-    func statesKeyFrames(of track: AssetTrack) -> Bool {
+    /// Returns what a demuxer determines if only the times of a track's keyframes are used. Their data isn't read if the
+    /// container states which packets are keyframes, and neither the demuxer nor a stage parses packets.
+    func keyFrameDiscovery(of track: AssetTrack) -> StreamDiscovery {
         isMovie && track.mediaType == .video && track.format.parameters.traits.parameterSets != nil
+            ? .counting : .known
     }
 
     /// Returns the stage that counts the times of Vorbis in Ogg, where a page has one position for all of its packets;

@@ -14,8 +14,8 @@ final class PacketSource {
     private let movement: MovementCounter
     let damage: DamageTally
     let container: DemuxerModel
-    /// Whether a separate demuxer reads only the beginning of large packets.
-    private let skipsPayloads: Bool
+    /// Properties that a separate demuxer determines when it opens the file.
+    private let discovery: StreamDiscovery
 
     /// Drops packets before the first keyframe after a seek.
     private let gate = KeyFrameGate()
@@ -30,15 +30,15 @@ final class PacketSource {
 
     /// Creates a source that reads from the file's beginning, through a demuxer that other sources may share.
     /// `countsSamples`: whether audio times are counted in samples if the container's time base is coarser.
-    /// `skipsPayloads`: whether the demuxer was created so.
+    /// `discovery`: that of the demuxer, and of those that replace it.
     init(
         track: AssetTrack, of container: DemuxerModel, demuxer: SharedDemuxer, path: String,
         environment: SourceEnvironment,
         interrupt: InterruptFlag, ownsDemuxer: Bool, movement: MovementCounter, damage: DamageTally,
-        countsSamples: Bool = false, skipsPayloads: Bool = false
+        countsSamples: Bool = false, discovery: StreamDiscovery = .known
     ) throws(MediaError) {
         self.track = track
-        self.skipsPayloads = skipsPayloads
+        self.discovery = discovery
         self.demuxer = demuxer
         consumer = try Self.consumer(in: demuxer, of: track)
         self.path = path
@@ -56,22 +56,22 @@ final class PacketSource {
         flagsPrecedeFrame = container.flagsPrecedeFrame && track.mediaType == .video
     }
 
-    /// Creates a source with a separate demuxer. `onlyKeyFrames`: whether only the times of keyframes are used, for which
-    /// large packets needn't be read if the container states them.
+    /// Creates a source with a separate demuxer. `discovery`: what the demuxer determines when it opens the file. With
+    /// `.header`, decoding times may be missing; with `.counting`, so may the data of large packets.
     convenience init(
         track: AssetTrack, of container: DemuxerModel, path: String, environment: SourceEnvironment,
         interrupt: InterruptFlag = InterruptFlag(), movement: MovementCounter = MovementCounter(),
-        damage: DamageTally = DamageTally(), countsSamples: Bool = false, onlyKeyFrames: Bool = false
+        damage: DamageTally = DamageTally(), countsSamples: Bool = false,
+        discovery: StreamDiscovery = .known
     ) throws {
-        let skipsPayloads = onlyKeyFrames && container.statesKeyFrames(of: track)
         let demuxer = try SharedDemuxer(
             path: path, streams: [track.index], environment: environment, interrupt: interrupt,
-            damage: [damage], origins: track.origins, skipsPayloads: skipsPayloads)
+            damage: [damage], container: container.name, origins: track.origins, discovery: discovery)
         try self.init(
             track: track, of: container, demuxer: demuxer, path: path, environment: environment,
             interrupt: interrupt,
             ownsDemuxer: true, movement: movement, damage: damage, countsSamples: countsSamples,
-            skipsPayloads: skipsPayloads)
+            discovery: discovery)
     }
 
     private static func consumer(in demuxer: SharedDemuxer, of track: AssetTrack) throws(MediaError) -> Int {
@@ -170,7 +170,7 @@ final class PacketSource {
         taken = 0
         demuxer = try SharedDemuxer(
             path: path, streams: [track.index], environment: environment, interrupt: interrupt,
-            damage: [damage], origins: track.origins, skipsPayloads: skipsPayloads)
+            damage: [damage], container: container.name, origins: track.origins, discovery: discovery)
         consumer = try Self.consumer(in: demuxer, of: track)
     }
 

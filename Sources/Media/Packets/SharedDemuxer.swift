@@ -65,17 +65,17 @@ final class SharedDemuxer: @unchecked Sendable {
     /// Opens a demuxer. `streams` contains the stream of each consumer; a stream with two consumers is listed twice, so
     /// that the later one doesn't miss packets. `damage` contains the tally of each track that a container error may
     /// affect. `container` is the name of the demuxer found by an earlier probe; nil probes the file. `origins` is the
-    /// value of `Demuxer.origins`. `skipsPayloads`: whether only the beginning of large packets is read, if
-    /// the format describes its tracks without them (`StreamDiscovery.counting`).
+    /// value of `Demuxer.origins`. The codec parameters are known from an earlier probe, so that `discovery` only
+    /// determines which properties of packets are complete.
     init(
         path: String, streams: [Int], environment: SourceEnvironment, interrupt: InterruptFlag,
         damage: [DamageTally],
-        container: String? = nil, origins: [Int: Int64] = [:], skipsPayloads: Bool = false
+        container: String? = nil, origins: [Int: Int64] = [:], discovery: StreamDiscovery = .known
     ) throws(InputError) {
         self.damage = damage
         var demuxer = try Demuxer.open(
             path: path, environment: environment, interrupt: interrupt,
-            discovery: skipsPayloads ? .counting : .known, container: container)
+            discovery: discovery, container: container)
         demuxer.select(Set(streams))
         demuxer.origins = origins
         self.demuxer = demuxer
