@@ -1,5 +1,5 @@
-// A fork server for programs that tests start thousands of times: ffmpeg and ffprobe of Debian load 200 libraries, and resolving
-// their symbols takes 90 ms of processor time, more than probing a short file. This library is preloaded (LD_PRELOAD) into the
+// A fork server for programs that tests start thousands of times: ffmpeg and ffprobe of Debian load 200 libraries, tandem 150, and
+// resolving their symbols takes up to 90 ms of processor time, more than probing a short file. This library is preloaded (LD_PRELOAD) into the
 // unchanged program. The libraries are loaded once; each request forks, and the child enters the program's `main` with the
 // arguments, environment, folder and output files of the request.
 //
@@ -125,6 +125,13 @@ int __libc_start_main(Main *main, int argc, char **argv, void (*init)(void), voi
     StartMain *start = (StartMain *)dlsym(RTLD_NEXT, "__libc_start_main");
     const char *name = getenv("FORK_SERVER_SOCKET");
     struct arguments arguments = {argc, argv};
-    if (name) arguments = serve(name);
+    if (name) {
+        arguments = serve(name);
+        // The dynamic linker has set it before.
+        environ = arguments.values + arguments.count + 1;
+        // A constructor of Swift's runtime has stored the arguments of the server.
+        void (*override)(char **, int) = (void (*)(char **, int))dlsym(RTLD_DEFAULT, "_swift_stdlib_overrideUnsafeArgvArgc");
+        if (override) override(arguments.values, arguments.count);
+    }
     return start(main, arguments.count, arguments.values, init, fini, at_exit, stack);
 }

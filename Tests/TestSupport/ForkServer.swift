@@ -4,8 +4,8 @@ internal import Locking
 
 /// A running program that forks for each call, so that its libraries are loaded once per test process.
 ///
-/// Loading ffmpeg or ffprobe takes 90 ms of processor time, several times as long as most of the tests' thousands of
-/// calls. `Tests/ForkServer/fork-server.c` describes the mechanism; the program itself is unchanged.
+/// Loading ffmpeg or ffprobe takes 90 ms of processor time and tandem 40, several times as long as most of the tests'
+/// thousands of calls. `Tests/ForkServer/fork-server.c` describes the mechanism; the program itself is unchanged.
 final class ForkServer: Sendable {
     private static let servers = Guarded<[String: ForkServer?]>([:])
 
@@ -14,10 +14,18 @@ final class ForkServer: Sendable {
     /// Standard input of the server, which exits when this end is closed, at the latest with the test process.
     private let lifeline: Pipe
 
+    /// Programs with a server: a program that the environment names may be one of AddressSanitizer, which accepts no
+    /// preloaded library.
+    private static let programs =
+        ["ffmpeg", "ffprobe"] + (TestPaths.givenProgram == nil ? [TestPaths.tandem] : [])
+
     /// Returns the server of a program, starting it on the first call; nil if it can't be started, for example without
-    /// a C compiler.
-    static func of(_ program: String) -> ForkServer? {
-        servers.withLock { servers in
+    /// a C compiler, or if the added environment affects how libraries are loaded.
+    static func of(_ program: String, environment: [String: String]) -> ForkServer? {
+        guard programs.contains(program),
+            !environment.keys.contains(where: { name in ["LD_", "MALLOC_"].contains(where: name.hasPrefix) })
+        else { return nil }
+        return servers.withLock { servers in
             if let known = servers[program] { return known }
             let server = try? ForkServer(program)
             servers[program] = .some(server)
@@ -42,13 +50,13 @@ final class ForkServer: Sendable {
         _ = fcntl(lifeline.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
         process = Process()
         let folders = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(separator: ":")
-        let candidates = folders.map { "\($0)/\(program)" }
+        let candidates = program.contains("/") ? [program] : folders.map { "\($0)/\(program)" }
         guard let path = candidates.first(where: FileManager.default.isExecutableFile) else {
             throw ProgramError(message: "\(program) is not installed")
         }
         process.executableURL = URL(filePath: path)
         process.environment = ProcessInfo.processInfo.environment.merging([
-            "LD_PRELOAD": library, "FORK_SERVER_SOCKET": socketName,
+            "LD_PRELOAD": library, "FORK_SERVER_SOCKET": socketName, "SWIFT_BACKTRACE": "enable=no",
         ]) { $1 }
         process.standardInput = lifeline
         let ready = Pipe()

@@ -25,7 +25,7 @@ public func program(
             status: status, output: FileManager.default.contents(atPath: out) ?? Data(),
             errors: String(decoding: FileManager.default.contents(atPath: err) ?? Data(), as: UTF8.self))
     }
-    if ["ffmpeg", "ffprobe"].contains(path), let server = ForkServer.of(path),
+    if let server = ForkServer.of(path, environment: environment),
         let status = server.run(
             [path] + arguments, directory: directory ?? FileManager.default.currentDirectoryPath,
             environment: ProcessInfo.processInfo.environment.merging(environment) { $1 }, output: out,
@@ -51,10 +51,14 @@ public func program(
 /// Runs ffmpeg with arguments that create media. Throws its messages if it fails.
 public func ffmpeg(_ arguments: String...) throws { try ffmpeg(arguments) }
 
-/// Runs ffmpeg with arguments that create media. Throws its messages if it fails.
+/// Runs ffmpeg with arguments that create media. Throws its messages if it fails. A file that it has generated before from
+/// the same filters is copied.
 public func ffmpeg(_ arguments: [String]) throws {
+    let (key, files) = (GeneratedFiles.key(arguments), GeneratedFiles.shared)
+    if let key, let path = arguments.last, files.write(key, to: path) { return }
     let result = try program("ffmpeg", ["-v", "error", "-nostdin", "-y"] + marking(arguments))
     if result.status != 0 { throw ProgramError(message: "ffmpeg: \(result.errors)") }
+    if let key, let path = arguments.last { files.store(key, from: path) }
 }
 
 /// Returns the arguments with a filter that sets the encoder's color options on frames, since ffmpeg 7 uses only the
