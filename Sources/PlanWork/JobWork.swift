@@ -121,7 +121,7 @@ package actor JobWork {
     }
 
     /// Executes the tasks one after another: concurrent tasks would add up their memory use. Only outputs are verified
-    /// concurrently, which needs less memory than creating them did.
+    /// concurrently.
     private func execute() async -> WorkOutcome {
         configureAllocator()
         defer { passes = [:] }

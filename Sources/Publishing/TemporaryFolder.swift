@@ -113,10 +113,10 @@ package final class TemporaryFolder: PublishableItem {
             throw SystemError("adding \(files.count) files", errno: EMFILE)
         }
         let locations = try files.map { try location(of: $0.path) }
-        let synced = Self.separateSyncs - fileCount
+        let areSynced = fileCount + files.count <= Self.separateSyncs
         let sizes = try DispatchQueue.concurrentMap(throwing: files.count) { index in
             try Self.create(
-                files[index], locations[index].name, in: locations[index].folder, syncs: index < synced)
+                files[index], locations[index].name, in: locations[index].folder, syncs: areSynced)
         }
         size += sizes.reduce(0, +)
         fileCount += files.count

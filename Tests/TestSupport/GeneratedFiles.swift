@@ -6,7 +6,8 @@ internal import Locking
 final class GeneratedFiles: Sendable {
     static let shared = GeneratedFiles()
 
-    private let files = Guarded<[[String]: Data]>([:])
+    /// Arrays, since LeakSanitizer doesn't find the storage of `Data` in a dictionary.
+    private let files = Guarded<[[String]: [UInt8]]>([:])
     /// Formats of a single file that depends only on the arguments.
     private static let extensions: Set = [
         "mp4", "mov", "m4a", "mkv", "mka", "webm", "ts", "avi", "wav", "flac", "mp3", "ogg", "opus", "aac",
@@ -34,9 +35,9 @@ final class GeneratedFiles: Sendable {
 
     /// Writes a stored file to `path`, as a new file; returns false if there is none.
     func write(_ key: [String], to path: String) -> Bool {
-        guard let data = files.withLock({ $0[key] }) else { return false }
+        guard let bytes = files.withLock({ $0[key] }) else { return false }
         try? FileManager.default.removeItem(atPath: path)
-        return FileManager.default.createFile(atPath: path, contents: data)
+        return FileManager.default.createFile(atPath: path, contents: Data(bytes))
     }
 
     /// Stores a file if it is small.
@@ -45,6 +46,6 @@ final class GeneratedFiles: Sendable {
             size <= Self.maxSize,
             let data = FileManager.default.contents(atPath: path)
         else { return }
-        files.withLock { $0[key] = data }
+        files.withLock { $0[key] = [UInt8](data) }
     }
 }

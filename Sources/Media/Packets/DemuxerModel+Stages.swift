@@ -22,10 +22,11 @@ extension DemuxerModel {
         return stages
     }
 
-    /// Returns what a demuxer determines if only the times of a track's keyframes are used. Their data isn't read if the
-    /// container states which packets are keyframes, and neither the demuxer nor a stage parses packets.
+    /// Returns the properties that a demuxer determines if only the times of a track's keyframes are used. Their data isn't
+    /// read if the container states which packets are keyframes, and neither libavformat nor a stage parses packets. In mp4
+    /// and mov, libavformat replaces the flags of H.264 by those of its parser, which reads up to the first slice.
     func keyFrameDiscovery(of track: AssetTrack) -> StreamDiscovery {
-        isMovie && track.mediaType == .video && track.format.parameters.traits.parameterSets != nil
+        isMovie && track.mediaType == .video && track.format.parameters.traits.parameterSets == .hevc
             ? .counting : .known
     }
 
