@@ -74,7 +74,8 @@ struct PackageAssembler {
         var added: [TemporaryFolder.File] = []
         for (index, origin) in origins.enumerated() {
             if let text = texts[index] {
-                added += try self.files(of: text, of: &description, at: index)
+                // Divided text may take several times its size in memory, which is freed before the next one.
+                try folder.add(try self.files(of: text, of: &description, at: index))
                 continue
             }
             switch origin {
